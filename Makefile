@@ -1,0 +1,56 @@
+# Every target creates or updates the virtual environment that it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Two test processes: the suite is held to a machine of two cores.
+JOBS ?= 2
+
+.PHONY: help paper test quick lint types layers unit bench clean format
+
+help:
+	@echo "make test    lint, types, layers and all tests"
+	@echo "make quick   lint and the fast tests (under a minute, warm)"
+	@echo "make paper   the whole paper, reproduced into runs/paper"
+	@echo "make bench   speed, as ratios to a baseline of the same run"
+	@echo "make lint | types | layers | unit | format | clean"
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xcskit needs Python 3.11 or newer; name one with make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(STAMP)
+
+test: lint types layers unit
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+	$(BIN)/pyright --warnings
+
+layers: $(STAMP)
+	PYTHONPATH=tests $(BIN)/lint-imports
+
+unit: $(STAMP)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+quick: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -q -m "not slow and not statistical and not paper"
+
+paper: $(STAMP)
+	$(BIN)/xcskit paper
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .bench
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,3 @@
+"""Learning classifier systems for reinforcement learning."""
+
+__version__ = "0.1.0"

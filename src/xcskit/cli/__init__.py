@@ -1,0 +1,1 @@
+"""The command: arguments and printing only."""

@@ -1,0 +1,1 @@
+"""Smaller rule sets that keep what the large one knew."""

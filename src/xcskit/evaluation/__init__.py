@@ -1,0 +1,1 @@
+"""How far from optimal: value error, policy accuracy, regret, rollouts."""

@@ -1,0 +1,1 @@
+"""Many trials, run once each and never lost."""

@@ -1,0 +1,1 @@
+"""All compiled code, and the only home of numba."""

@@ -1,0 +1,1 @@
+"""XCSF itself: configuration, presets, the learner, its checkpoints."""

@@ -1,0 +1,1 @@
+"""Environments as models, solved exactly; knows no rules."""

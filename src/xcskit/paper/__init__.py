@@ -1,0 +1,1 @@
+"""The paper of Bishop and Gallagher (2020), reproduced and judged."""

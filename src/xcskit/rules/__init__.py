@@ -1,0 +1,1 @@
+"""Rule sets as tables: inspect, save, load; knows no environment."""

@@ -1,0 +1,1 @@
+"""Plain-Python twins of the engine: the meaning that it is tested against."""

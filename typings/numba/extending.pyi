@@ -1,0 +1,9 @@
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+def overload(
+    function: Callable[..., Any], *, jit_options: dict[str, object] = ..., strict: bool = ...
+) -> Callable[[_F], _F]: ...
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]: ...
