@@ -1,0 +1,67 @@
+"""Checks of single settings, each with one clear error."""
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+
+from xcskit.errors import ConfigurationError
+
+__all__ = ["check_choice", "check_flag", "check_integer", "check_real"]
+
+
+def _range_text(low: float | None, high: float | None, *, open_low: bool, open_high: bool) -> str:
+    left = "" if low is None else f"{'>' if open_low else '>='} {low:g}"
+    right = "" if high is None else f"{'<' if open_high else '<='} {high:g}"
+    return " and ".join(part for part in (left, right) if part) or "finite"
+
+
+def check_real(
+    name: str,
+    value: object,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Give a finite number inside its range, or raise an error that names it."""
+    expected = _range_text(low, high, open_low=open_low, open_high=open_high)
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        msg = f"{name} is a number, {expected}: got {value!r} ({type(value).__name__})"
+        raise ConfigurationError(msg)
+    number = float(value)
+    below = low is not None and (number <= low if open_low else number < low)
+    above = high is not None and (number >= high if open_high else number > high)
+    if not math.isfinite(number) or below or above:
+        msg = f"{name} must be {expected}: got {value!r}"
+        raise ConfigurationError(msg)
+    return number
+
+
+def check_integer(name: str, value: object, low: int | None = None, high: int | None = None) -> int:
+    """Give a whole number inside its range, or raise an error that names it."""
+    expected = _range_text(low, high, open_low=False, open_high=False)
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        msg = f"{name} is a whole number, {expected}: got {value!r} ({type(value).__name__})"
+        raise ConfigurationError(msg)
+    if (low is not None and value < low) or (high is not None and value > high):
+        msg = f"{name} must be {expected}: got {value!r}"
+        raise ConfigurationError(msg)
+    return int(value)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Give a truth value, or raise an error that names it."""
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"{name} is True or False: got {value!r} ({type(value).__name__})"
+        raise ConfigurationError(msg)
+    return bool(value)
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Give one of several names, or raise an error that lists them."""
+    if not isinstance(value, str) or value not in choices:
+        msg = f"{name} is one of {', '.join(sorted(choices))}: got {value!r}"
+        raise ConfigurationError(msg)
+    return value
