@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from numpy.random import Generator
-
 from oracle.parameters import Parameters
-from oracle.streams import draw_below, draw_between, happens
+from oracle.streams import Stream, draw_below, draw_between, happens
 
 Interval: TypeAlias = tuple[int, int]
 
@@ -67,7 +65,7 @@ def generality(space: Space, intervals: Sequence[Interval]) -> float:
 
 
 def cover(
-    parameters: Parameters, space: Space, observation: Sequence[int], stream: Generator
+    parameters: Parameters, space: Space, observation: Sequence[int], stream: Stream
 ) -> list[int]:
     """Give alleles whose intervals reach 1 to r_0 - 1 values to either side of the observation."""
     alleles: list[int] = []
@@ -95,7 +93,7 @@ def repair(parameters: Parameters, space: Space, alleles: Sequence[int]) -> list
 
 
 def cross(
-    parameters: Parameters, one: Sequence[int], two: Sequence[int], stream: Generator
+    parameters: Parameters, one: Sequence[int], two: Sequence[int], stream: Stream
 ) -> tuple[list[int], list[int]]:
     """Swap alleles: each with probability upsilon, or those between two cuts."""
     n_alleles = len(one)
@@ -110,7 +108,7 @@ def cross(
     ]
 
 
-def mutate(parameters: Parameters, alleles: Sequence[int], stream: Generator) -> list[int]:
+def mutate(parameters: Parameters, alleles: Sequence[int], stream: Stream) -> list[int]:
     """Move each allele, with probability mu, by 0 to m_0 - 1 up or down."""
     mutated: list[int] = []
     for allele in alleles:

@@ -6,11 +6,10 @@ that is the order of additions which the engine can do fast. But for rounding it
 
 from collections.abc import Sequence
 
-from numpy.random import Generator
-
 from oracle.arithmetic import FLOOR, first_beyond, ordered_sum
 from oracle.parameters import Parameters
 from oracle.rule import Rule
+from oracle.streams import Stream
 
 GROUP = 64
 LANES = 8
@@ -48,7 +47,7 @@ def mean_fitness(parameters: Parameters, slots: Sequence[Rule | None]) -> float:
     return ordered_sum(superblock_sums(block_sums(mass))) / n_microclassifiers
 
 
-def choose_victim(parameters: Parameters, slots: Sequence[Rule | None], stream: Generator) -> Rule:
+def choose_victim(parameters: Parameters, slots: Sequence[Rule | None], stream: Stream) -> Rule:
     """Spin the wheel once."""
     f_bar = mean_fitness(parameters, slots)
 

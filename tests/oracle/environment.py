@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from numpy.random import Generator
-
-from oracle.streams import draw_outcome
+from oracle.streams import Stream, draw_outcome
 from oracle.xcsf import Xcsf
 
 MAP_4X4 = ("SFFF", "FHFH", "FFFH", "HFFG")
@@ -59,10 +57,10 @@ class TabularEnvironment:
         pair = state * self.n_actions + action
         return range(self.first[pair], self.first[pair + 1])
 
-    def draw_start(self, stream: Generator) -> int:
+    def draw_start(self, stream: Stream) -> int:
         return self.start[draw_outcome(stream, self.start_cumulative)]
 
-    def draw_row(self, state: int, action: int, stream: Generator) -> int:
+    def draw_row(self, state: int, action: int, stream: Stream) -> int:
         """Draw the row of what comes of an action."""
         rows = self.outcomes(state, action)
         return rows[draw_outcome(stream, [self.cumulative[row] for row in rows])]

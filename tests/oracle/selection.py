@@ -3,15 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from numpy.random import Generator
-
 from oracle.arithmetic import first_beyond, ordered_sum, power
 from oracle.parameters import Parameters
 from oracle.rule import Rule
-from oracle.streams import draw_below, happens
+from oracle.streams import Stream, draw_below, happens
 
 
-def select_parent(parameters: Parameters, rules: Sequence[Rule], stream: Generator) -> Rule:
+def select_parent(parameters: Parameters, rules: Sequence[Rule], stream: Stream) -> Rule:
     if parameters.selection == "tournament":
         return tournament(parameters, rules, stream)
     if parameters.selection == "micro_tournament":
@@ -19,14 +17,14 @@ def select_parent(parameters: Parameters, rules: Sequence[Rule], stream: Generat
     return roulette(rules, stream)
 
 
-def tournament(parameters: Parameters, rules: Sequence[Rule], stream: Generator) -> Rule:
+def tournament(parameters: Parameters, rules: Sequence[Rule], stream: Stream) -> Rule:
     """Draw ceil(tau * n) macroclassifiers with replacement; the fittest wins, the first on ties."""
     size = math.ceil(parameters.tau * len(rules))
     drawn = [rules[draw_below(stream, len(rules))] for _ in range(size)]
     return max(drawn, key=lambda rule: rule.fitness)
 
 
-def micro_tournament(parameters: Parameters, rules: Sequence[Rule], stream: Generator) -> Rule:
+def micro_tournament(parameters: Parameters, rules: Sequence[Rule], stream: Stream) -> Rule:
     """Let each microclassifier take part with probability tau; the fittest wins, first on ties."""
     taking_part: list[Rule] = []
     while not taking_part:
@@ -38,7 +36,7 @@ def micro_tournament(parameters: Parameters, rules: Sequence[Rule], stream: Gene
     return max(taking_part, key=lambda rule: rule.fitness / rule.numerosity)
 
 
-def roulette(rules: Sequence[Rule], stream: Generator) -> Rule:
+def roulette(rules: Sequence[Rule], stream: Stream) -> Rule:
     """Choose in proportion to fitness."""
     fitnesses = [rule.fitness for rule in rules]
     target = stream.random() * ordered_sum(fitnesses)

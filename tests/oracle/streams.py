@@ -4,10 +4,17 @@ Only ``Generator(PCG64).random()`` is ever called, so that whoever follows the p
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from numpy.random import PCG64, Generator, SeedSequence
 
 NAMES = ("environment", "exploration", "discovery", "evaluation")
+
+
+class Stream(Protocol):
+    """What is asked of a Generator: the next uniform double of [0, 1)."""
+
+    def random(self) -> float: ...
 
 
 def new_streams(seed: int) -> dict[str, Generator]:
@@ -15,22 +22,22 @@ def new_streams(seed: int) -> dict[str, Generator]:
     return {name: Generator(PCG64(child)) for name, child in zip(NAMES, children, strict=True)}
 
 
-def happens(stream: Generator, probability: float) -> bool:
+def happens(stream: Stream, probability: float) -> bool:
     """Test something of the given probability: it succeeds when u < p."""
     return stream.random() < probability
 
 
-def draw_below(stream: Generator, n: int) -> int:
+def draw_below(stream: Stream, n: int) -> int:
     """Draw an integer of {0..n-1}: floor(u * n)."""
     return int(stream.random() * n)
 
 
-def draw_between(stream: Generator, low: int, high: int) -> int:
+def draw_between(stream: Stream, low: int, high: int) -> int:
     """Draw an integer of {low..high}: U{low..high} on the page."""
     return low + draw_below(stream, high - low + 1)
 
 
-def draw_outcome(stream: Generator, cumulative: Sequence[float]) -> int:
+def draw_outcome(stream: Stream, cumulative: Sequence[float]) -> int:
     """Draw an index: the first whose cumulative probability exceeds u, or else the last."""
     u = stream.random()
     for index, probability in enumerate(cumulative):

@@ -154,7 +154,7 @@ class Xcsf:
         while len(present := {rule.action for rule in match_set}) < wanted:
             missing = [action for action in range(self.n_actions) if action not in present]
             rule = self._cover(observation, missing)
-            self._add(rule)
+            self.add(rule)
             match_set.append(rule)
             match_set.sort(key=lambda rule: rule.slot)
         return match_set
@@ -326,9 +326,9 @@ class Xcsf:
             select_parent(parameters, action_set, stream),
             select_parent(parameters, action_set, stream),
         )
-        children = (self._copy(parents[0]), self._copy(parents[1]))
+        children = (self.copy(parents[0]), self.copy(parents[1]))
         if happens(stream, parameters.chi):
-            self._cross(parents, children)
+            self.cross_over(parents, children)
         for child in children:
             alleles = mutate(parameters, child.alleles, stream)
             child.alleles = repair(parameters, self.space, alleles)
@@ -336,7 +336,7 @@ class Xcsf:
         for child in children:
             self._insert(child, parents)
 
-    def _copy(self, parent: Rule) -> Rule:
+    def copy(self, parent: Rule) -> Rule:
         """Copy a parent as one new microclassifier without experience."""
         return Rule(
             alleles=list(parent.alleles),
@@ -353,7 +353,7 @@ class Xcsf:
             numerosity=1,
         )
 
-    def _cross(self, parents: tuple[Rule, Rule], children: tuple[Rule, Rule]) -> None:
+    def cross_over(self, parents: tuple[Rule, Rule], children: tuple[Rule, Rule]) -> None:
         """Swap alleles between the children, and give both the parents' discounted means."""
         parameters = self.parameters
         one, two = parents
@@ -380,12 +380,12 @@ class Xcsf:
                 rule.numerosity += 1
                 self.events["merged_with_identical"] += 1
                 return
-        self._add(child)
+        self.add(child)
         self.events["inserted_new"] += 1
 
     # ---- Rules come and go ----
 
-    def _add(self, rule: Rule) -> None:
+    def add(self, rule: Rule) -> None:
         """Give a rule the slot freed last, or else the lowest one never used."""
         if self.freed_slots:
             rule.slot = self.freed_slots.pop()
