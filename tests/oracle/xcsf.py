@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from oracle import predictions
-from oracle.arithmetic import FLOOR, ordered_sum, power
 from oracle.conditions import (
     Space,
     cover,
@@ -25,6 +24,7 @@ from oracle.parameters import Parameters
 from oracle.rule import Rule, could_subsume, is_more_general, subsumes, weighted_prediction
 from oracle.selection import select_parent
 from oracle.streams import draw_below, happens, new_streams
+from oracle.update import update_set
 
 
 @dataclass
@@ -226,77 +226,14 @@ class Xcsf:
         """Update a set, subsume in it, and run the genetic algorithm in it where that is due."""
         if not action_set:
             return
-        self._update(action_set, payoff, observation)
+        update_set(self.parameters, action_set, payoff, observation)
+        self.events["updates"] += 1
         if self.parameters.action_set_subsumption:
             self._subsume_in(action_set)
         micros = sum(rule.numerosity for rule in action_set)
         stamps = sum(rule.time_stamp * rule.numerosity for rule in action_set)
         if has_explored and self.t - stamps / micros > self.parameters.theta_ga:
             self._run_genetic_algorithm(action_set)
-
-    def _update(
-        self, action_set: Sequence[Rule], payoff: float, observation: Sequence[int]
-    ) -> None:
-        """Update every rule of a set with payoff P at input x."""
-        parameters = self.parameters
-        z = predictions.inputs(parameters, observation)
-        least_error = min(rule.error for rule in action_set)
-        n_microclassifiers = sum(rule.numerosity for rule in action_set)
-        for rule in action_set:
-            rule.experience += 1
-            d = payoff - predictions.predict(parameters, rule.weights, z)
-            self._learn_prediction(rule, z, d)
-            absolute_error = self._absolute_error(rule, d, least_error)
-            rule.error = self._toward(rule.error, absolute_error, rule, parameters.beta)
-            rule.action_set_size = self._toward(
-                rule.action_set_size, n_microclassifiers, rule, parameters.beta
-            )
-        self._update_fitness(action_set)
-        self.events["updates"] += 1
-
-    def _learn_prediction(self, rule: Rule, z: Sequence[float], d: float) -> None:
-        parameters = self.parameters
-        if parameters.prediction == "constant":
-            rule.weights = predictions.learn_constant(parameters, rule.weights, d, rule.experience)
-        elif parameters.prediction == "nlms":
-            rule.weights = predictions.learn_nlms(parameters, rule.weights, z, d)
-        else:
-            rule.weights, rule.covariance = predictions.learn_rls(
-                parameters, rule.weights, rule.covariance, z, d
-            )
-
-    def _absolute_error(self, rule: Rule, d: float, least_error: float) -> float:
-        """Give g: |d|, for XCS-mu less the rule's estimate of the error that noise alone makes."""
-        parameters = self.parameters
-        if parameters.error == "plain":
-            return abs(d)
-        rule.minimum_error = self._toward(
-            rule.minimum_error, least_error, rule, parameters.beta_epsilon
-        )
-        g = abs(d) - rule.minimum_error
-        return parameters.epsilon_0 if g < 0.0 else g
-
-    @staticmethod
-    def _toward(value: float, target: float, rule: Rule, rate: float) -> float:
-        """Average the targets while exp < 1/rate, then follow them at that rate."""
-        if rule.experience < 1.0 / rate:
-            return value + (target - value) / rule.experience
-        return value + rate * (target - value)
-
-    def _update_fitness(self, action_set: Sequence[Rule]) -> None:
-        """Share fitness out by accuracy kappa and numerosity."""
-        parameters = self.parameters
-        shares: list[float] = []
-        for rule in action_set:
-            kappa = 1.0
-            if rule.error >= parameters.epsilon_0:
-                quotient = parameters.epsilon_0 / rule.error
-                kappa = max(parameters.alpha * power(quotient, parameters.nu), FLOOR)
-            shares.append(kappa * rule.numerosity)
-        total = ordered_sum(shares)
-        for rule, share in zip(action_set, shares, strict=True):
-            rule.fitness += parameters.beta * (share / total - rule.fitness)
-            rule.fitness = max(rule.fitness, FLOOR)
 
     def _subsume_in(self, action_set: list[Rule]) -> None:
         """Let the most general of the accurate rules of a set absorb what it contains."""
