@@ -164,5 +164,5 @@ def generic(stub: Callable[..., Any]) -> Generic:
     dispatch.__doc__ = stub.__doc__
     dispatch.__name__ = stub.__name__
     dispatch.register = register  # type: ignore[attr-defined]
-    overload(dispatch, jit_options={"error_model": "numpy"})(resolve)
+    overload(dispatch, jit_options={"error_model": "numpy"}, strict=False)(resolve)
     return cast("Generic", dispatch)
