@@ -14,6 +14,6 @@ def njit(
     *,
     error_model: str = ...,
     nogil: bool = ...,
-    cache: bool = ...,
-    inline: str = ...,
+    forceinline: bool = ...,
+    _nrt: bool = ...,
 ) -> Callable[[_F], _F]: ...

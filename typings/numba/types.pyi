@@ -1,10 +1,12 @@
-class Type: ...
+class Type:
+    def __call__(self, *args: Type) -> object: ...
 
 class BaseNamedTuple(Type):
     instance_class: type
 
-class Integer(Type):
-    def __call__(self, *args: Integer) -> object: ...
+class UniTuple(Type):
+    def __init__(self, element: Type, count: int) -> None: ...
 
-uint64: Integer
-int64: Integer
+uint64: Type
+int64: Type
+float64: Type

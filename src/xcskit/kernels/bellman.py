@@ -15,7 +15,7 @@ def sweep(
     is_terminated: Bools,
     n_actions: int,
     gamma: float,
-    is_ascending: bool,  # noqa: FBT001 - kernels take their arguments by position
+    is_ascending: bool,
     out_v: Floats,
 ) -> float:
     """Replace each state's value by its best backup, in place, and give the greatest change."""

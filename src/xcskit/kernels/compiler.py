@@ -108,9 +108,12 @@ def _keep_on_disk(compiled: _Compiled) -> None:
 def kernel(function: F) -> F:
     """Compile a function on first call, without the interpreter lock, and cache it on disk.
 
-    Neither fast-math nor parallel loops: sums keep the order in which they are written.
+    Neither fast-math nor parallel loops: sums keep the order in which they are written. Kernels
+    own no memory: arrays are handed in by the caller, and none may be made inside. So Numba's
+    reference counts can be left out, and every call inlined; without either the training loop
+    ran at 0.26 instead of 0.92 million steps a second (one machine, one run each).
     """
-    compiled = numba.njit(error_model="numpy", nogil=True)(function)
+    compiled = numba.njit(error_model="numpy", nogil=True, forceinline=True, _nrt=False)(function)
     _kernels.append(cast("_Compiled", compiled))
     _keep_on_disk(_kernels[-1])
     return compiled
@@ -164,5 +167,5 @@ def generic(stub: Callable[..., Any]) -> Generic:
     dispatch.__doc__ = stub.__doc__
     dispatch.__name__ = stub.__name__
     dispatch.register = register  # type: ignore[attr-defined]
-    overload(dispatch, jit_options={"error_model": "numpy"}, strict=False)(resolve)
+    overload(dispatch, jit_options={"error_model": "numpy", "_nrt": False}, strict=False)(resolve)
     return cast("Generic", dispatch)

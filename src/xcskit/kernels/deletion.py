@@ -5,6 +5,7 @@ within superblocks, so that the compiler may use vector instructions and the bit
 """
 
 from xcskit.kernels.compiler import kernel
+from xcskit.kernels.lanes import sum_block, sum_block_apart
 from xcskit.kernels.population import (
     BLOCK,
     MASS,
@@ -26,39 +27,6 @@ _SUPERBLOCK = 64
 
 
 @kernel
-def _mass_of_block(mass: Floats, begin: int) -> float:
-    l0 = l1 = l2 = l3 = l4 = l5 = l6 = l7 = 0.0
-    for i in range(begin, begin + BLOCK, 8):
-        l0 += mass[i]
-        l1 += mass[i + 1]
-        l2 += mass[i + 2]
-        l3 += mass[i + 3]
-        l4 += mass[i + 4]
-        l5 += mass[i + 5]
-        l6 += mass[i + 6]
-        l7 += mass[i + 7]
-    return ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 + l7))
-
-
-@kernel
-def _votes_of_block(
-    votes: Floats, worth: Floats, begin: int, threshold: float, is_poor: bool
-) -> float:
-    """Sum the votes of the rules that are poor, or of those that are not."""
-    l0 = l1 = l2 = l3 = l4 = l5 = l6 = l7 = 0.0
-    for i in range(begin, begin + BLOCK, 8):
-        l0 += votes[i] if (worth[i] < threshold) == is_poor else 0.0
-        l1 += votes[i + 1] if (worth[i + 1] < threshold) == is_poor else 0.0
-        l2 += votes[i + 2] if (worth[i + 2] < threshold) == is_poor else 0.0
-        l3 += votes[i + 3] if (worth[i + 3] < threshold) == is_poor else 0.0
-        l4 += votes[i + 4] if (worth[i + 4] < threshold) == is_poor else 0.0
-        l5 += votes[i + 5] if (worth[i + 5] < threshold) == is_poor else 0.0
-        l6 += votes[i + 6] if (worth[i + 6] < threshold) == is_poor else 0.0
-        l7 += votes[i + 7] if (worth[i + 7] < threshold) == is_poor else 0.0
-    return ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 + l7))
-
-
-@kernel
 def _mean_fitness(population: Population) -> float:
     tally = population.tally[0]
     mass = population.ballot[MASS]
@@ -66,7 +34,7 @@ def _mean_fitness(population: Population) -> float:
     partial = 0.0
     n_blocks = (tally.n_used + BLOCK - 1) // BLOCK
     for block in range(n_blocks):
-        partial += _mass_of_block(mass, block * BLOCK)
+        partial += sum_block(mass, block * BLOCK)
         if (block + 1) % _SUPERBLOCK == 0 or block + 1 == n_blocks:
             total += partial
             partial = 0.0
@@ -79,9 +47,9 @@ def _fill_wheel(population: Population, n_blocks: int, threshold: float) -> None
     ballot, wheel = population.ballot, population.wheel
     plain, penalised, worth = ballot[PLAIN], ballot[PENALISED], ballot[WORTH]
     for block in range(n_blocks):
-        begin = block * BLOCK
-        wheel[PLAIN, block] = _votes_of_block(plain, worth, begin, threshold, is_poor=False)
-        wheel[PENALISED, block] = _votes_of_block(penalised, worth, begin, threshold, is_poor=True)
+        votes = sum_block_apart(plain, penalised, worth, block * BLOCK, threshold)
+        wheel[PLAIN, block] = votes[0]
+        wheel[PENALISED, block] = votes[1]
 
 
 @kernel

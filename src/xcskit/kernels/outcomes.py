@@ -1,7 +1,5 @@
 """What can be read off a table of outcomes: cumulative probabilities, and the states visited."""
 
-import numpy as np
-
 from xcskit.kernels.compiler import kernel
 from xcskit.typing import Bools, Floats, Ints
 
@@ -27,27 +25,27 @@ def mark_visited(
     starts: Ints,
     out_is_visited: Bools,
     out_is_acting: Bools,
+    out_pending: Ints,
 ) -> None:
     """Mark the states that episodes visit, and those in which an agent acts.
 
     An episode ends with a terminated outcome: the state that it leads to is visited, but nobody
-    acts there unless another way leads to it.
+    acts there unless another way leads to it. ``out_pending`` is room for as many states as there are.
     """
-    pending = np.empty(out_is_acting.size, dtype=np.int64)
     n_pending = 0
     for state in starts:
         if not out_is_acting[state]:
             out_is_acting[state] = True
             out_is_visited[state] = True
-            pending[n_pending] = state
+            out_pending[n_pending] = state
             n_pending += 1
     while n_pending > 0:
         n_pending -= 1
-        state = pending[n_pending]
+        state = out_pending[n_pending]
         for row in range(first[state * n_actions], first[(state + 1) * n_actions]):
             successor = next_state[row]
             out_is_visited[successor] = True
             if not is_terminated[row] and not out_is_acting[successor]:
                 out_is_acting[successor] = True
-                pending[n_pending] = successor
+                out_pending[n_pending] = successor
                 n_pending += 1

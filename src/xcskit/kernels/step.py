@@ -101,7 +101,8 @@ def act(system: System, settings: Settings, environment: int, state: Ints, force
     for i in range(begin, end):
         members[i - begin] = sets.matched[i]
     sets.sizes[environment, CURRENT] = end - begin
-    sets.observations[environment, CURRENT] = state
+    for d in range(state.size):
+        sets.observations[environment, CURRENT, d] = state[d]
     episode.is_exploring = is_exploring
     episode.is_acting = 1
     episode.best_value = best
@@ -126,6 +127,17 @@ def _revise(system: System, settings: Settings, environment: int, which: int, pa
         size = int(sets.sizes[environment, which])
         run_ga_if_due(population, settings, members, size, system.streams[_DISCOVERY])
     return OK
+
+
+@kernel
+def _keep_as_pending(sets: Sets, environment: int) -> None:
+    """Let the current set wait for the value of the state that follows."""
+    size = sets.sizes[environment, CURRENT]
+    for i in range(size):
+        sets.members[environment, PENDING, i] = sets.members[environment, CURRENT, i]
+    for d in range(sets.observations.shape[2]):
+        sets.observations[environment, PENDING, d] = sets.observations[environment, CURRENT, d]
+    sets.sizes[environment, PENDING] = size
 
 
 @kernel
@@ -154,10 +166,7 @@ def learn(
         payoff = reward + settings.gamma * best
         status = min(status, _revise(system, settings, environment, CURRENT, payoff))
     else:
-        size = sets.sizes[environment, CURRENT]
-        sets.members[environment, PENDING, :size] = sets.members[environment, CURRENT, :size]
-        sets.observations[environment, PENDING] = sets.observations[environment, CURRENT]
-        sets.sizes[environment, PENDING] = size
+        _keep_as_pending(sets, environment)
         episode.pending_reward = reward
     sets.sizes[environment, CURRENT] = 0
     episode.is_acting = 0
