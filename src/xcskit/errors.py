@@ -3,6 +3,7 @@
 __all__ = [
     "CompactionError",
     "ConfigurationError",
+    "ExperimentError",
     "FileFormatError",
     "HoleError",
     "ModelError",
@@ -48,6 +49,10 @@ class TrainingError(XcskitError, RuntimeError):
 
 class CompactionError(XcskitError, ValueError):
     """A rule set cannot be compacted as asked."""
+
+
+class ExperimentError(XcskitError, RuntimeError):
+    """An experiment cannot go on: what runs its trials broke."""
 
 
 class StoreError(XcskitError, RuntimeError):
