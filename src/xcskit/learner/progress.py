@@ -1,0 +1,62 @@
+"""Progress of training: a bar, a function of one's own, or nothing."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Protocol
+
+__all__ = ["Progress", "progress_bar"]
+
+
+class Progress(Protocol):
+    """A function that is told how far training has come."""
+
+    def __call__(self, done: int, total: int, /) -> object:
+        """Take steps done and steps in all; an error raised here stops training."""
+        ...
+
+
+@contextmanager
+def progress_bar(
+    progress: bool | Progress,  # noqa: FBT001 - one switch, or a function in its place
+    total: int,
+) -> Generator[Callable[[int], object]]:
+    """Give a function that takes the number of steps just made."""
+    if progress is False:
+        yield lambda _: None
+        return
+    done = 0
+    if progress is not True:
+        tell = progress
+
+        def count(n_steps: int) -> None:
+            nonlocal done
+            done += n_steps
+            tell(done, total)
+
+        yield count
+        return
+    from rich.console import Console  # noqa: PLC0415 - only where a bar is wanted
+    from rich.progress import (  # noqa: PLC0415 - only where a bar is wanted
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("training", total=total, rate="")
+
+        def advance(n_steps: int) -> None:
+            bar.advance(task, n_steps)
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed or 0.0
+            bar.update(task, rate=f"{speed:,.0f} steps/s")
+
+        yield advance

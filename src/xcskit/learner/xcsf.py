@@ -1,0 +1,480 @@
+"""The learner: XCSF as an object that trains, answers, and can be looked into."""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, Self, cast
+
+import numpy as np
+import polars as pl
+
+from xcskit import __version__
+from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError
+from xcskit.kernels.allocation import new_system
+from xcskit.kernels.random import new_streams
+from xcskit.kernels.step import OK, UNDECIDED, act, learn
+from xcskit.kernels.training import read_values, train_on_model
+from xcskit.learner.config import XcsfConfig
+from xcskit.learner.progress import Progress, progress_bar
+from xcskit.mdp import TabularMdp
+from xcskit.rules import RuleSet
+from xcskit.spaces import IntegerSpace
+from xcskit.typing import Floats, Ints
+from xcskit.validation import check_integer
+
+__all__ = ["XCSF", "Measure", "Row"]
+
+_LOG = logging.getLogger("xcskit.learner")
+
+Row = Mapping[str, float | None]
+"""One row of a history: a name and a number each; None where a number is undefined."""
+
+_CHUNK_SECONDS = 0.1
+_FIRST_CHUNK = 256
+_MOST_SEED = 2**128
+
+
+class Measure(Protocol):
+    """What is measured along the way: anything that turns a learner into a row."""
+
+    def __call__(self, learner: "XCSF", /) -> Row:
+        """Measure the learner as it is now."""
+        ...
+
+
+class XCSF:
+    """An XCSF learner over an integer space and a number of actions.
+
+    Parameters
+    ----------
+    space
+        Where observations live.
+    n_actions
+        Number of actions; they are 0 to ``n_actions`` - 1.
+    config
+        Parameters and options; none given means the setting of Bishop and Gallagher (2020).
+    seed
+        What all random streams start from; none given means one from the operating system, which
+        is kept in ``seed``, so that every run can be repeated.
+    action_names
+        Words for the actions, used in rules and tables.
+    n_environments
+        Number of environments that take turns in teaching this learner.
+
+    Examples
+    --------
+    >>> from xcskit.mdp import frozen_lake
+    >>> lake = frozen_lake("4x4")
+    >>> agent = XCSF.on(lake, seed=1).train(lake, 20_000)
+    >>> agent.steps, agent.rules.n_microclassifiers
+    (20000, 4660)
+    >>> agent.predict([(0, 0), (2, 3)])  # down or right, then right onto the goal
+    array([1, 2])
+    """
+
+    def __init__(
+        self,
+        space: IntegerSpace,
+        n_actions: int,
+        config: XcsfConfig | None = None,
+        *,
+        seed: int | None = None,
+        action_names: Sequence[str] | None = None,
+        n_environments: int = 1,
+    ) -> None:
+        self.space = space
+        self.n_actions = check_integer("n_actions", n_actions, 1, 2**16)
+        self.n_environments = check_integer("n_environments", n_environments, 1, 2**16)
+        self.config = XcsfConfig() if config is None else config
+        self.action_names = _action_names(action_names, self.n_actions)
+        self._settings = self.config.settings(self.n_actions)
+        self.seed = _check_seed(seed)
+        self._system = new_system(
+            self.config.population_size,
+            space,
+            self.n_actions,
+            self.config.condition,
+            self.config.prediction,
+            new_streams(self.seed),
+            self.n_environments,
+        )
+        self._world: str | None = None
+        self._has_failed = False
+        self._rows: list[Row] = []
+        self.snapshots: dict[int, RuleSet] = {}
+
+    @classmethod
+    def on(
+        cls,
+        mdp: TabularMdp,
+        config: XcsfConfig | None = None,
+        *,
+        seed: int | None = None,
+        n_environments: int = 1,
+    ) -> Self:
+        """Make a learner that fits a model: its space, its actions and their names."""
+        return cls(
+            mdp.space,
+            mdp.n_actions,
+            config,
+            seed=seed,
+            action_names=mdp.action_names,
+            n_environments=n_environments,
+        )
+
+    def __repr__(self) -> str:
+        """Size and age."""
+        tally = self._tally
+        return (
+            f"XCSF({self.n_actions} actions over {', '.join(self.space.names)}; "
+            f"{tally['n_macros']} rules, {tally['n_micros']} microclassifiers, "
+            f"{self.steps} steps, seed {self.seed})"
+        )
+
+    # ---- Training on a model, in compiled code ----
+
+    def train(
+        self,
+        mdp: TabularMdp,
+        steps: int,
+        seed: int | None = None,
+        *,
+        evaluate: Measure | None = None,
+        every: int = 5000,
+        callback: Callable[["XCSF"], object] | None = None,
+        snapshot_every: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Self:
+        """Train on a model for a number of steps.
+
+        Training can be stopped and gone on with at any step: in pieces or at once, the same seed
+        gives the same population, bit for bit. Ctrl-C stops between two chunks of about a tenth of
+        a second and leaves a learner that can go on.
+
+        Parameters
+        ----------
+        mdp
+            The environment. A learner that meets another one than before starts a new episode.
+        steps
+            How many steps to take.
+        seed
+            Where this learner's random streams start, if it has not begun yet.
+        evaluate
+            Called at every ``every``-th step of the learner's life and at the end of the call; its
+            row joins the history (``evaluation.against(solution)`` makes one).
+        every
+            Steps between two rows of the history.
+        callback
+            Called with the learner after each row of the history; returning True stops training.
+        snapshot_every
+            Steps between two rule sets that are kept in ``snapshots``.
+        progress
+            True for a progress bar, or a function that is called with steps done and steps in all.
+
+        Returns
+        -------
+        Self
+            The learner.
+        """
+        self._enter(mdp)
+        if seed is not None:
+            self._reseed(seed)
+        n_steps = check_integer("steps", steps, 0, 2**53)
+        marks = [check_integer("every", every, 1, 2**53)]
+        if snapshot_every is not None:
+            marks.append(check_integer("snapshot_every", snapshot_every, 1, 2**53))
+        begin = self.steps
+        end = begin + n_steps
+        with progress_bar(progress, n_steps) as report:
+            for now in self._run_to_marks(mdp, end, marks, report):
+                if snapshot_every is not None and now % snapshot_every == 0:
+                    self.snapshots[now] = self.rules
+                if now % every and now != end:
+                    continue
+                self._record(evaluate, is_late=now - begin > n_steps // 2)
+                if callback is not None and callback(self) is True:
+                    break
+        return self
+
+    def _run_to_marks(
+        self, mdp: TabularMdp, end: int, marks: Sequence[int], report: Callable[[int], object]
+    ) -> "Any":  # noqa: ANN401 - a generator of steps
+        """Run from mark to mark in chunks of a stated time, and yield at each mark and the end."""
+        model = mdp.kernel_model("training")
+        chunk = _FIRST_CHUNK
+        while self.steps < end:
+            now = self.steps
+            target = min(end, *((now // mark + 1) * mark for mark in marks))
+            while now < target:
+                n_steps = min(chunk, target - now)
+                began = time.perf_counter()
+                self._check_status(train_on_model(self._system, self._settings, model, n_steps))
+                seconds = max(time.perf_counter() - began, 1e-9)
+                if n_steps == chunk:
+                    ideal = int(chunk * _CHUNK_SECONDS / seconds)
+                    chunk = min(max(ideal, 1), 4 * chunk)
+                now = self.steps
+                report(n_steps)
+            yield now
+
+    def _enter(self, mdp: TabularMdp) -> None:
+        if mdp.space != self.space or mdp.n_actions != self.n_actions:
+            msg = (
+                f"{mdp.name!r} does not fit this learner: it has {mdp.n_actions} actions over "
+                f"{mdp.space}, the learner {self.n_actions} over {self.space}; "
+                "make one with XCSF.on(mdp)"
+            )
+            raise SpaceError(msg)
+        self._check_alive()
+        if self._world != mdp.fingerprint:
+            self._leave_episodes()
+            self._world = mdp.fingerprint
+
+    def _leave_episodes(self) -> None:
+        episodes = self._episodes
+        episodes["state"] = -1
+        episodes["decision"] = UNDECIDED
+        episodes["is_acting"] = 0
+        self._system.sets.sizes[:] = 0
+
+    def _reseed(self, seed: int) -> None:
+        if self.steps:
+            msg = (
+                f"this learner began with seed {self.seed} and is {self.steps} steps old; "
+                "leave the seed out to go on, or make a new learner"
+            )
+            raise ConfigurationError(msg)
+        self.seed = _check_seed(seed)
+        self._system.streams[:] = new_streams(self.seed)
+
+    def _check_alive(self) -> None:
+        if self._has_failed:
+            msg = "this learner's values have diverged; make a new one"
+            raise TrainingError(msg)
+
+    def _check_status(self, status: int) -> None:
+        if status < OK:
+            self._has_failed = True
+            msg = (
+                f"values diverged at step {self.steps}: a prediction or a payoff is not finite. "
+                "Rewards may be too large for the prediction's learning rate, or degree 2 too much "
+                "for the space; scale rewards, lower eta, or use Rls or Constant predictions"
+            )
+            raise TrainingError(msg)
+
+    def _record(self, evaluate: Measure | None, *, is_late: bool) -> None:
+        tally = self._tally
+        measured = dict(evaluate(self)) if evaluate is not None else {}
+        row = {
+            "step": self.steps,
+            "n_rules": int(tally["n_macros"]),
+            "n_microclassifiers": int(tally["n_micros"]),
+            "n_covered": int(tally["covered"]),
+            **measured,
+        }
+        before = self._rows[-1]["n_covered"] if self._rows else 0
+        if is_late and row["n_covered"] != before:
+            _LOG.info(
+                "covering late in training: %d rules by step %d", row["n_covered"], self.steps
+            )
+        if self._rows and self._rows[-1]["step"] == self.steps:
+            self._rows.pop()
+        self._rows.append(row)
+        _LOG.debug("step %d: %s", self.steps, row)
+
+    # ---- Training on environments that live in Python, step by step ----
+
+    def act(self, observation: object, *, explore: bool | None = None, environment: int = 0) -> int:
+        """Choose an action in training; ``learn`` must follow.
+
+        Parameters
+        ----------
+        observation
+            What the environment shows.
+        explore
+            True or False forces the choice; None leaves it to the configuration.
+        environment
+            Which of several environments asks.
+
+        Notes
+        -----
+        The match set is formed with covering, so that this changes the population. To ask for the
+        greedy action without changing anything, use ``predict``.
+        """
+        self._check_alive()
+        row = self._check_environment(environment)
+        state = self.space.check(observation)
+        if len(state) != 1:
+            msg = f"act takes one observation at a time, got {len(state)}"
+            raise SpaceError(msg)
+        if row["is_acting"]:
+            msg = (
+                f"environment {environment} has an action that was not learned from: call learn "
+                "after each act, or abandon_episode"
+            )
+            raise TrainingError(msg)
+        self._world = None
+        forced = UNDECIDED if explore is None else int(explore)
+        action = int(act(self._system, self._settings, environment, state[0], forced))
+        self._check_status(min(action, OK))
+        return action
+
+    def learn(
+        self,
+        reward: float,
+        next_observation: object,
+        *,
+        terminated: bool,
+        truncated: bool = False,
+        environment: int = 0,
+    ) -> Self:
+        """Learn from what the last action of ``act`` brought about.
+
+        Parameters
+        ----------
+        reward
+            What the environment gave.
+        next_observation
+            What it shows now.
+        terminated
+            The episode ended by itself: nothing follows.
+        truncated
+            The episode was cut off, by a time limit for example: the value goes on.
+        environment
+            Which of several environments tells.
+        """
+        self._check_alive()
+        row = self._check_environment(environment)
+        if not row["is_acting"]:
+            msg = f"environment {environment} has no action to learn from: call act first"
+            raise TrainingError(msg)
+        if not math.isfinite(reward):
+            msg = f"a reward is a finite number: got {reward!r}"
+            raise TrainingError(msg)
+        state = self.space.check(next_observation)[0]
+        status = learn(
+            self._system,
+            self._settings,
+            environment,
+            float(reward),
+            state,
+            bool(terminated),
+            bool(truncated),
+        )
+        self._check_status(status)
+        return self
+
+    def abandon_episode(self, environment: int = 0) -> Self:
+        """Forget an episode that will not be finished; what was pending is not updated."""
+        row = self._check_environment(environment)
+        row["is_acting"] = 0
+        row["decision"] = UNDECIDED
+        self._system.sets.sizes[environment] = 0
+        return self
+
+    def _check_environment(self, environment: int) -> Any:  # noqa: ANN401 - a row of EPISODE
+        number = check_integer("environment", environment, 0, self.n_environments - 1)
+        return self._episodes[number]
+
+    # ---- Answers; none of these changes the learner ----
+
+    def read_values(self, observations: object) -> Floats:
+        """Give Qhat of each observation and action; NaN where no rule matches."""
+        rows = self.space.check(observations)
+        values = np.empty((len(rows), self.n_actions))
+        read_values(self._system, rows, values)
+        return values
+
+    def q_values(self, observations: object) -> Floats:
+        """Give Qhat(s, a), shape (n_observations, n_actions).
+
+        Raises
+        ------
+        HoleError
+            No rule matches some pair.
+        """
+        values = self.read_values(observations)
+        if np.isnan(values).any():
+            rows = self.space.check(observations)
+            holes = np.argwhere(np.isnan(values))
+            named = ", ".join(
+                f"{tuple(rows[i].tolist())} {self.action_names[a]}" for i, a in holes[:10]
+            )
+            msg = (
+                f"{len(holes)} state-action pairs are matched by no rule: {named}"
+                f"{', ..' if len(holes) > 10 else ''}; train longer, or use read_values, which "
+                "gives NaN there"
+            )
+            raise HoleError(msg)
+        return values
+
+    def predict(self, observations: object) -> Ints:
+        """Give the greedy action of each observation, the lowest among exact ties."""
+        return cast("Ints", self.q_values(observations).argmax(axis=1))
+
+    def policy(self, observations: object) -> Ints:
+        """Give the greedy action of each observation: the same as ``predict``."""
+        return self.predict(observations)
+
+    # ---- What was learned ----
+
+    @property
+    def steps(self) -> int:
+        """Number of steps that the learner has taken."""
+        return int(self._tally["time"])
+
+    @property
+    def events(self) -> dict[str, int]:
+        """How often what has happened to the population: covered, deleted, absorbed, .."""
+        return {name: int(self._tally[name]) for name in self._tally.dtype.names}
+
+    @property
+    def rules(self) -> RuleSet:
+        """The population as a table, in rule order."""
+        population = self._system.population
+        records = cast("Any", population.rules)
+        return RuleSet.from_storages(
+            records,
+            population.condition,
+            population.prediction,
+            np.flatnonzero(records["numerosity"]),
+            space=self.space,
+            action_names=self.action_names,
+            condition=self.config.condition,
+            prediction=self.config.prediction,
+            metadata={
+                "configuration": self.config.to_dict(),
+                "seed": self.seed,
+                "steps": self.steps,
+                "xcskit": __version__,
+            },
+        )
+
+    @property
+    def history(self) -> pl.DataFrame:
+        """What was recorded along the way: a row every so many steps."""
+        return pl.DataFrame(self._rows, infer_schema_length=None)
+
+    @property
+    def _tally(self) -> Any:  # noqa: ANN401 - a row of TALLY
+        return cast("Any", self._system.population.tally)[0]
+
+    @property
+    def _episodes(self) -> np.ndarray[tuple[int], np.dtype[Any]]:
+        return cast("np.ndarray[tuple[int], np.dtype[Any]]", self._system.episodes)
+
+
+def _action_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"action {a}" for a in range(n_actions))
+    if len(names) != n_actions or len(set(names)) != n_actions:
+        msg = f"action_names are {n_actions} different words: got {tuple(names)!r}"
+        raise ConfigurationError(msg)
+    return tuple(names)
+
+
+def _check_seed(seed: object) -> int:
+    if seed is None:
+        return int(cast("int", np.random.SeedSequence().entropy))
+    return check_integer("seed", seed, 0, _MOST_SEED)
