@@ -40,7 +40,7 @@ def walk(trial: Trial, reporter: Reporter) -> TrialResult:
     draws = np.random.default_rng(trial.seed)
     places = [0.0]
     for chunk in range(N_CHUNKS):
-        places += list(places[-1] + np.cumsum(draws.normal(drift, 1.0, steps)))
+        places += (places[-1] + np.cumsum(draws.normal(drift, 1.0, steps))).tolist()
         reporter.report((chunk + 1) * steps, N_CHUNKS * steps)
         time.sleep(pause)
     history = pl.DataFrame({"step": range(len(places)), "place": places})

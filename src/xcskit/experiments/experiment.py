@@ -208,14 +208,22 @@ class Results:
                 f"{configuration}, seed {seed}; select from metrics() what is to be averaged"
             )
             raise StoreError(msg)
-        value = pl.col("value")
-        return long.group_by([*trials[:2], "metric"], maintain_order=True).agg(
-            value.len().alias("n"),
-            value.mean().alias("mean"),
-            value.std().alias("sd"),
-            value.median().alias("median"),
-            value.min().alias("least"),
-            value.max().alias("greatest"),
+        groups = long.group_by(*trials[:2], "metric", maintain_order=True)
+        return pl.DataFrame(
+            [
+                {
+                    "environment": environment,
+                    "configuration": configuration,
+                    "metric": metric,
+                    "n": group.height,
+                    "mean": group["value"].mean(),
+                    "sd": group["value"].std(),
+                    "median": group["value"].median(),
+                    "least": group["value"].min(),
+                    "greatest": group["value"].max(),
+                }
+                for (environment, configuration, metric), group in groups
+            ]
         )
 
 
