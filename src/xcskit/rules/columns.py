@@ -37,28 +37,29 @@ _STATISTICS = {
 }
 
 
-def _part_types(scheme: Component, space: IntegerSpace) -> list[tuple[str, np.dtype[np.generic]]]:
+def _part_types(scheme: Component, space: IntegerSpace) -> dict[str, np.dtype[np.generic]]:
     no_rows = np.empty(0, dtype=np.int64)
     columns = scheme.columns(scheme.storage(0, space), no_rows, space)
-    return [(name, data.dtype) for name, data in columns.items()]
+    return {name: data.dtype for name, data in columns.items()}
 
 
 def expected_columns(
     condition: ConditionScheme, prediction: PredictionScheme, space: IntegerSpace
 ) -> dict[str, np.dtype[np.generic]]:
     """Give the names and types of all stored columns, in the table's order."""
-    parts = [
-        ("action", np.dtype(np.int64)),
-        *_part_types(condition, space),
-        *_part_types(prediction, space),
-        *((name, np.dtype(kind.type)) for name, kind in _STATISTICS.items()),
-    ]
-    twice = [name for name, n in Counter([*dict(parts), GENERALITY]).items() if n > 1]
-    twice += [name for name, n in Counter(name for name, _ in parts).items() if n > 1]
+    parts = (condition, prediction)
+    names = ["action", *_STATISTICS, GENERALITY]
+    names += [name for scheme in parts for name in scheme.column_names(space)]
+    twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         msg = f"two columns would be named {twice[0]!r}; rename the dimensions {space.names}"
         raise SpaceError(msg)
-    return dict(parts)
+    return {
+        "action": np.dtype(np.int64),
+        **_part_types(condition, space),
+        **_part_types(prediction, space),
+        **{name: np.dtype(kind.type) for name, kind in _STATISTICS.items()},
+    }
 
 
 def check_columns(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Niches"]
 
 _NAMED = 10
-_LEAST_TERMS = 256
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -44,8 +43,28 @@ class Niches:
 
     Examples
     --------
-    >>> niches = Niches.of(rules, [[0, 0], [5, 2]])  # doctest: +SKIP
-    >>> niches.q_values(rules["fitness"])  # doctest: +SKIP
+    >>> from xcskit.kernels.conditions import MinSpan
+    >>> from xcskit.kernels.predictions import Constant
+    >>> from xcskit.rules import RuleSet
+    >>> from xcskit.spaces import IntegerSpace
+    >>> one = [1.0, 1.0]
+    >>> rules = RuleSet(
+    ...     columns={
+    ...         "action": [0, 0], "x1_lower": [0, 2], "x1_upper": [2, 3], "prediction": [0.5, 0.1],
+    ...         "fitness": [0.75, 0.25], "prediction_error": one, "minimum_error": one,
+    ...         "experience": [9, 9], "time_stamp": [9, 9], "action_set_size": one,
+    ...         "numerosity": [1, 1],
+    ...     },
+    ...     space=IntegerSpace((0,), (3,)), action_names=("go",),
+    ...     condition=MinSpan(), prediction=Constant(),
+    ... )
+    >>> niches = Niches.of(rules, [[0], [2]])
+    >>> niches
+    Niches(2 observations x 1 actions, 2 rules, 3 entries)
+    >>> niches.first, niches.members
+    (array([0, 1, 3]), array([0, 0, 1]))
+    >>> niches.q_values(rules.fitness)
+    array([[0.5], [0.4]])
     """
 
     observations: Ints
@@ -76,7 +95,7 @@ class Niches:
         first = np.concatenate([[0], np.cumsum(sizes)])
         members = np.zeros(first[-1], dtype=np.int64)
         predictions = np.zeros(first[-1])
-        n_terms = max(_LEAST_TERMS, len(rules.prediction.column_names(rules.space)))
+        n_terms = max(1, len(rules.prediction.column_names(rules.space)))
         fill_niches(
             index,
             condition,

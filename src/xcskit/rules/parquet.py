@@ -1,8 +1,9 @@
 """Rule sets as Parquet files: the table as columns, all else as JSON in the file's metadata.
 
-A file may come from anywhere. Its size bounds what reading it allocates: columns are written
-uncompressed, so that a file is never much smaller than its table, and the number of rows that it
-claims is checked before a row is read.
+A file may come from anywhere, and a decoder of Parquet trusts what it decodes: one flipped bit in
+a count can end the process. So a checksum of the whole file is verified first, on the raw bytes.
+The file's size bounds what reading it allocates: columns are written uncompressed, so that a file
+is never much smaller than its table, and the number of rows is checked before a row is read.
 """
 
 import dataclasses
@@ -11,7 +12,7 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -34,8 +35,12 @@ _FORMAT = "xcskit rules"
 _VERSION = 1
 _KEY = "xcskit"
 _MAGIC = b"PAR1"
+_TAIL = 8
+"""A Parquet file ends with the length of its footer in 4 bytes, and the magic again."""
+_OPENING = json.dumps({"format": _FORMAT})[:-1].encode()
+_UNSEALED = "0" * 64
 _MAX_FILE = 2**32
-_MAX_HEADER = 2**24
+_MAX_FOOTER = 2**25
 _MAX_DIMENSIONS = 1024
 _BYTES_PER_RULE = 8
 """A file holds at least one column of plain doubles."""
@@ -43,9 +48,10 @@ _BYTES_PER_RULE = 8
 
 def pack(rules: "RuleSet") -> bytes:
     """Give the bytes of a rule set's file."""
-    header: dict[str, Any] = {
+    header = {
         "format": _FORMAT,
         "version": _VERSION,
+        "checksum": _UNSEALED,
         "package_version": __version__,
         "space": dataclasses.asdict(rules.space),
         "action_names": rules.action_names,
@@ -53,17 +59,22 @@ def pack(rules: "RuleSet") -> bytes:
         "prediction": _describe(rules.prediction),
         "metadata": dict(rules.metadata),
     }
-    header = json.loads(_canonical(header))
-    header["digest"] = _digest(header, rules.columns)
-    text = _canonical(header)
-    if len(text) > _MAX_HEADER:
-        msg = f"metadata of {len(text)} characters is too long; at most {_MAX_HEADER} are kept"
+    text = json.dumps(header, allow_nan=False)
+    if len(text) > _MAX_FOOTER // 2:
+        msg = f"metadata of {len(text)} characters is too long; at most {_MAX_FOOTER // 2} fit"
         raise FileFormatError(msg)
     buffer = io.BytesIO()
     pl.DataFrame(dict(rules.columns)).write_parquet(
         buffer, compression="uncompressed", statistics=False, metadata={_KEY: text}
     )
-    return buffer.getvalue()
+    return seal(buffer.getvalue())
+
+
+def seal(content: bytes) -> bytes:
+    """Enter the checksum of a file into its header."""
+    checksum = _checksum(content)
+    place = _checksum_place(content)
+    return content[: place.start] + checksum.encode() + content[place.stop :]
 
 
 def unpack(path: str | Path) -> dict[str, Any]:
@@ -86,26 +97,13 @@ def _first_line(reason: BaseException) -> str:
     return (str(reason).strip().splitlines() or [type(reason).__name__])[0]
 
 
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, allow_nan=False)
-
-
 def _describe(scheme: Component) -> dict[str, Any]:
     parameters: Any = scheme
     return {"name": scheme.name, "parameters": dataclasses.asdict(parameters)}
 
 
-def _digest(header: Mapping[str, Any], columns: Mapping[str, Ints | Floats]) -> str:
-    """Hash all that a file says, so that no flipped bit passes for a weight."""
-    digest = hashlib.sha256(_canonical(header).encode())
-    for name, data in columns.items():
-        digest.update(repr((name, data.shape)).encode())
-        digest.update(data.astype(data.dtype.newbyteorder("<"), copy=False).tobytes())
-    return digest.hexdigest()
-
-
 def _read(path: Path) -> bytes:
-    """Read a file that is Parquet from its first bytes to its last."""
+    """Read a file that begins and ends as Parquet does."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if size > _MAX_FILE or file.read(len(_MAGIC)) != _MAGIC:
@@ -113,25 +111,27 @@ def _read(path: Path) -> bytes:
             raise FileFormatError(msg)
         file.seek(0)
         content = file.read()
-    footer = int.from_bytes(content[-8:-4], "little")
-    if content[-4:] != _MAGIC or footer > len(content) - 12:
+    room = size - len(_MAGIC) - _TAIL
+    if content[-len(_MAGIC) :] != _MAGIC or not 0 < _footer_length(content) <= room:
         msg = f"{path} is cut off: a Parquet file ends with its table of contents"
         raise FileFormatError(msg)
     return content
 
 
+def _footer_length(content: bytes) -> int:
+    return int.from_bytes(content[-_TAIL : -len(_MAGIC)], "little")
+
+
 def _parts(content: bytes) -> dict[str, Any]:
-    header = _header(pl.read_parquet_metadata(content).get(_KEY))
-    claimed = header.pop("digest", None)
+    header = _header(content)
+    if content[_checksum_place(content)] != _checksum(content).encode():
+        msg = "is damaged or was edited: its bytes do not agree with its checksum"
+        raise FileFormatError(msg)
     space = _space(header["space"])
     condition = _scheme(CONDITIONS, header["condition"])
     prediction = _scheme(PREDICTIONS, header["prediction"])
-    columns = _columns(content, expected_columns(condition, prediction, space))
-    if claimed != _digest(header, columns):
-        msg = "is damaged: its content does not agree with its checksum"
-        raise FileFormatError(msg)
     return {
-        "columns": columns,
+        "columns": _columns(content, expected_columns(condition, prediction, space)),
         "space": space,
         "action_names": tuple(header["action_names"]),
         "condition": condition,
@@ -140,22 +140,29 @@ def _parts(content: bytes) -> dict[str, Any]:
     }
 
 
-def _header(text: str | None) -> dict[str, Any]:
-    if text is None:
+def _header_start(content: bytes) -> int:
+    """Find the header, which stands as plain text in the file's footer."""
+    length = _footer_length(content)
+    if length > _MAX_FOOTER:
+        msg = f"has {length} bytes of metadata; at most {_MAX_FOOTER} are read"
+        raise FileFormatError(msg)
+    start = content.find(_OPENING, len(content) - _TAIL - length)
+    if start < 0:
         msg = "is not a rule set that xcskit saved: it has none of its metadata"
         raise FileFormatError(msg)
-    if len(text) > _MAX_HEADER:
-        msg = f"has {len(text)} characters of metadata; at most {_MAX_HEADER} are read"
-        raise FileFormatError(msg)
+    return start
+
+
+def _header(content: bytes) -> dict[str, Any]:
+    text = content[_header_start(content) : -_TAIL].decode("latin-1")
     try:
-        found: object = json.loads(text)
+        header: dict[str, Any] = json.JSONDecoder().raw_decode(text)[0]
     except RecursionError:
         msg = "has metadata nested too deeply to be a rule set's"
         raise FileFormatError(msg) from None
-    header = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    if header.get("format") != _FORMAT:
-        msg = "is not a rule set: its metadata describes something else"
-        raise FileFormatError(msg)
+    except ValueError as reason:
+        msg = f"is damaged: its metadata cannot be read ({_first_line(reason)})"
+        raise FileFormatError(msg) from None
     version = header.get("version")
     if not isinstance(version, int) or version < 1:
         msg = f"has format version {version!r}, which never existed"
@@ -167,6 +174,24 @@ def _header(text: str | None) -> dict[str, Any]:
         )
         raise FileFormatError(msg)
     return header
+
+
+def _checksum_place(content: bytes) -> slice:
+    key = b'"checksum": "'
+    found = content.find(key, _header_start(content))
+    if found < 0:
+        msg = "is damaged: it has no checksum"
+        raise FileFormatError(msg)
+    return slice(found + len(key), found + len(key) + len(_UNSEALED))
+
+
+def _checksum(content: bytes) -> str:
+    """Hash a file as it is without its checksum."""
+    place = _checksum_place(content)
+    digest = hashlib.sha256(content[: place.start])
+    digest.update(_UNSEALED.encode())
+    digest.update(content[place.stop :])
+    return digest.hexdigest()
 
 
 def _space(entry: Mapping[str, Any]) -> IntegerSpace:

@@ -392,7 +392,9 @@ def _rule_numbers(selector: Selector, n_rules: int) -> Ints:
             raise IndexError(msg)
         return np.flatnonzero(picked)
     if picked.max() >= n_rules or picked.min() < -n_rules:
-        msg = f"rules are numbered 0 to {n_rules - 1}: got {picked.min()} to {picked.max()}"
+        msg = (
+            f"{n_rules} rules are numbered 0 to {n_rules - 1}: got {picked.min()} to {picked.max()}"
+        )
         raise IndexError(msg)
     return picked.astype(np.int64)
 
