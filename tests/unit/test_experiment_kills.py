@@ -70,7 +70,7 @@ def files(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 def digests(folder: Path) -> dict[str, str]:
     store = Store(folder)
-    return {key: digest_of(store.read(key).result) for key in store.keys()}  # noqa: SIM118 - a Store is no mapping
+    return {key: store.read(key).digest for key in store.keys()}  # noqa: SIM118 - a Store is no mapping
 
 
 def uninterrupted(n_seeds: int, pause: float) -> dict[str, str]:

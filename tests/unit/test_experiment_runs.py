@@ -31,7 +31,7 @@ from xcskit.experiments.runner import ExecutorChoice
 
 
 def digests(experiment: Experiment) -> dict[str, str]:
-    return {str(trial): digest_of(record.result) for trial, record in experiment.results()}
+    return {str(trial): record.digest for trial, record in experiment.results()}
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes", Immediate()])

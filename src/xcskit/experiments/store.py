@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from xcskit.errors import FileFormatError, StoreError
 from xcskit.experiments.board import Board
-from xcskit.experiments.packing import unpack
+from xcskit.experiments.packing import digest_of, unpack
 from xcskit.experiments.plain import Entry, Plain, canonical
 from xcskit.experiments.trial import Value, key_of
 from xcskit.files import write_atomically
@@ -38,6 +38,11 @@ class Record:
 
     result: dict[str, Value]
     provenance: Entry
+
+    @property
+    def digest(self) -> str:
+        """A hash of the result's bits: equal wherever and whenever the trial was performed."""
+        return digest_of(self.result)
 
 
 @dataclass(frozen=True, kw_only=True)
