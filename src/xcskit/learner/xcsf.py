@@ -88,9 +88,9 @@ class XCSF:
         self.n_environments = check_integer("n_environments", n_environments, 1, 2**16)
         self.config = XcsfConfig() if config is None else config
         self.action_names = _action_names(action_names, self.n_actions)
-        self._settings = self.config.settings(self.n_actions)
+        self.settings = self.config.settings(self.n_actions)
         self.seed = _check_seed(seed)
-        self._system = new_system(
+        self.system = new_system(
             self.config.population_size,
             space,
             self.n_actions,
@@ -101,7 +101,7 @@ class XCSF:
         )
         self._world: str | None = None
         self._has_failed = False
-        self._rows: list[Row] = []
+        self._history: list[Row] = []
         self.snapshots: dict[int, RuleSet] = {}
 
     @classmethod
@@ -209,7 +209,7 @@ class XCSF:
             while now < target:
                 n_steps = min(chunk, target - now)
                 began = time.perf_counter()
-                self._check_status(train_on_model(self._system, self._settings, model, n_steps))
+                self._check_status(train_on_model(self.system, self.settings, model, n_steps))
                 seconds = max(time.perf_counter() - began, 1e-9)
                 if n_steps == chunk:
                     ideal = int(chunk * _CHUNK_SECONDS / seconds)
@@ -236,7 +236,7 @@ class XCSF:
         episodes["state"] = -1
         episodes["decision"] = UNDECIDED
         episodes["is_acting"] = 0
-        self._system.sets.sizes[:] = 0
+        self.system.sets.sizes[:] = 0
 
     def _reseed(self, seed: int) -> None:
         if self.steps:
@@ -246,7 +246,7 @@ class XCSF:
             )
             raise ConfigurationError(msg)
         self.seed = _check_seed(seed)
-        self._system.streams[:] = new_streams(self.seed)
+        self.system.streams[:] = new_streams(self.seed)
 
     def _check_alive(self) -> None:
         if self._has_failed:
@@ -273,14 +273,14 @@ class XCSF:
             "n_covered": int(tally["covered"]),
             **measured,
         }
-        before = self._rows[-1]["n_covered"] if self._rows else 0
+        before = self._history[-1]["n_covered"] if self._history else 0
         if is_late and row["n_covered"] != before:
             _LOG.info(
                 "covering late in training: %d rules by step %d", row["n_covered"], self.steps
             )
-        if self._rows and self._rows[-1]["step"] == self.steps:
-            self._rows.pop()
-        self._rows.append(row)
+        if self._history and self._history[-1]["step"] == self.steps:
+            self._history.pop()
+        self._history.append(row)
         _LOG.debug("step %d: %s", self.steps, row)
 
     # ---- Training on environments that live in Python, step by step ----
@@ -304,10 +304,7 @@ class XCSF:
         """
         self._check_alive()
         row = self._check_environment(environment)
-        state = self.space.check(observation)
-        if len(state) != 1:
-            msg = f"act takes one observation at a time, got {len(state)}"
-            raise SpaceError(msg)
+        state = self._one_state(observation)
         if row["is_acting"]:
             msg = (
                 f"environment {environment} has an action that was not learned from: call learn "
@@ -316,7 +313,7 @@ class XCSF:
             raise TrainingError(msg)
         self._world = None
         forced = UNDECIDED if explore is None else int(explore)
-        action = int(act(self._system, self._settings, environment, state[0], forced))
+        action = int(act(self.system, self.settings, environment, state, forced))
         self._check_status(min(action, OK))
         return action
 
@@ -352,10 +349,10 @@ class XCSF:
         if not math.isfinite(reward):
             msg = f"a reward is a finite number: got {reward!r}"
             raise TrainingError(msg)
-        state = self.space.check(next_observation)[0]
+        state = self._one_state(next_observation)
         status = learn(
-            self._system,
-            self._settings,
+            self.system,
+            self.settings,
             environment,
             float(reward),
             state,
@@ -370,8 +367,22 @@ class XCSF:
         row = self._check_environment(environment)
         row["is_acting"] = 0
         row["decision"] = UNDECIDED
-        self._system.sets.sizes[environment] = 0
+        self.system.sets.sizes[environment] = 0
         return self
+
+    def _one_state(self, observation: object) -> Ints:
+        rows = self._rows_of(observation)
+        if len(rows) != 1:
+            msg = f"one observation at a time is acted on, got {len(rows)}"
+            raise SpaceError(msg)
+        state: Ints = rows[0]
+        return state
+
+    def _rows_of(self, observations: object) -> Ints:
+        """Check observations; read-only as a model's are, so that kernels compile once for both."""
+        rows = self.space.check(observations).view()
+        rows.flags.writeable = False
+        return rows
 
     def _check_environment(self, environment: int) -> Any:  # noqa: ANN401 - a row of EPISODE
         number = check_integer("environment", environment, 0, self.n_environments - 1)
@@ -381,9 +392,9 @@ class XCSF:
 
     def read_values(self, observations: object) -> Floats:
         """Give Qhat of each observation and action; NaN where no rule matches."""
-        rows = self.space.check(observations)
+        rows = self._rows_of(observations)
         values = np.empty((len(rows), self.n_actions))
-        read_values(self._system, rows, values)
+        read_values(self.system, rows, values)
         return values
 
     def q_values(self, observations: object) -> Floats:
@@ -432,7 +443,7 @@ class XCSF:
     @property
     def rules(self) -> RuleSet:
         """The population as a table, in rule order."""
-        population = self._system.population
+        population = self.system.population
         records = cast("Any", population.rules)
         return RuleSet.from_storages(
             records,
@@ -454,15 +465,15 @@ class XCSF:
     @property
     def history(self) -> pl.DataFrame:
         """What was recorded along the way: a row every so many steps."""
-        return pl.DataFrame(self._rows, infer_schema_length=None)
+        return pl.DataFrame(self._history, infer_schema_length=None)
 
     @property
     def _tally(self) -> Any:  # noqa: ANN401 - a row of TALLY
-        return cast("Any", self._system.population.tally)[0]
+        return cast("Any", self.system.population.tally)[0]
 
     @property
     def _episodes(self) -> np.ndarray[tuple[int], np.dtype[Any]]:
-        return cast("np.ndarray[tuple[int], np.dtype[Any]]", self._system.episodes)
+        return cast("np.ndarray[tuple[int], np.dtype[Any]]", self.system.episodes)
 
 
 def _action_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...]:
