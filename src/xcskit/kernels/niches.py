@@ -1,6 +1,6 @@
 """Which rules match which state-action pairs, and what they predict there."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,9 +9,17 @@ from xcskit.kernels.conditions.generics import n_covered
 from xcskit.kernels.matching import flip, match
 from xcskit.kernels.population import Rules, Slots
 from xcskit.kernels.predictions.generics import predict, write_terms
-from xcskit.typing import Floats, Ints
+from xcskit.typing import Bools, Floats, Ints
 
-__all__ = ["average_niches", "count_covered", "count_niches", "fill_niches", "index_rules"]
+__all__ = [
+    "NicheRows",
+    "count_covered",
+    "count_niches",
+    "fill_niches",
+    "index_rules",
+    "niche_value",
+    "value_niches",
+]
 
 
 @kernel
@@ -73,20 +81,36 @@ def fill_niches(
             place += 1
 
 
+class NicheRows(NamedTuple):
+    """The rules of niche n are ``members[first[n]:first[n + 1]]``, with ``predictions`` there.
+
+    ``fitness``: (n_rules,).
+    """
+
+    first: Ints
+    members: Ints
+    predictions: Floats
+    fitness: Floats
+
+
 @kernel
-def average_niches(
-    first: Ints, members: Ints, predictions: Floats, fitness: Floats, out_values: Floats
-) -> None:
-    """Give each niche the mean prediction of its rules, weighted by fitness; NaN if it is empty.
+def niche_value(rows: NicheRows, kept: Bools, niche: int) -> float:
+    """Give the mean prediction of a niche's rules, weighted by fitness; NaN if none is kept.
 
     Both sums run in rule order from 0.0, as the prediction array of the engine does.
     """
-    for niche in range(first.size - 1):
-        numerator = 0.0
-        denominator = 0.0
-        for k in range(first[niche], first[niche + 1]):
-            weight = fitness[members[k]]
-            numerator += weight * predictions[k]
-            denominator += weight
-        is_hole = first[niche] == first[niche + 1]
-        out_values[niche] = np.nan if is_hole else numerator / denominator
+    numerator = 0.0
+    denominator = 0.0
+    for k in range(rows.first[niche], rows.first[niche + 1]):
+        rule = rows.members[k]
+        if kept[rule]:
+            numerator += rows.fitness[rule] * rows.predictions[k]
+            denominator += rows.fitness[rule]
+    return np.nan if denominator == 0.0 else numerator / denominator
+
+
+@kernel
+def value_niches(rows: NicheRows, kept: Bools, niches: Ints, out_values: Floats) -> None:
+    """Give the values of some niches."""
+    for i in range(niches.size):
+        out_values[i] = niche_value(rows, kept, niches[i])

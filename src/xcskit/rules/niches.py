@@ -8,7 +8,13 @@ import numpy as np
 
 from xcskit.errors import HoleError, TrainingError
 from xcskit.kernels.matching import make_index
-from xcskit.kernels.niches import average_niches, count_niches, fill_niches, index_rules
+from xcskit.kernels.niches import (
+    NicheRows,
+    count_niches,
+    fill_niches,
+    index_rules,
+    value_niches,
+)
 from xcskit.kernels.population import BLOCK, RULE, Rules
 from xcskit.typing import Bools, Floats, Ints
 
@@ -148,6 +154,16 @@ class Niches:
         """The niche of each entry, shape (n_entries,)."""
         return np.repeat(np.arange(self.n_niches), self.sizes)
 
+    @cached_property
+    def by_rule(self) -> tuple[Ints, Ints]:
+        """The other way round: rule r stands in the niches ``niches[first[r]:first[r + 1]]``.
+
+        Given as (first, niches); niches ascend.
+        """
+        counts = np.bincount(self.members, minlength=self.n_rules)
+        first = np.concatenate([[0], np.cumsum(counts)])
+        return first, self.niche_of[np.argsort(self.members, kind="stable")]
+
     @property
     def is_hole(self) -> Bools:
         """Which pairs no rule matches, shape (n_observations, n_actions)."""
@@ -184,8 +200,9 @@ class Niches:
         Floats
             Shape (n_observations, n_actions); NaN exactly in the holes.
         """
-        values = np.empty(self.n_niches)
-        average_niches(self.first, self.members, self.predictions, fitness, values)
+        values = self.values_of(
+            fitness, np.ones(self.n_rules, dtype=np.bool_), np.arange(self.n_niches)
+        )
         diverged = ~np.isfinite(values) & (self.sizes > 0)
         if diverged.any():
             niche = int(np.argmax(diverged))
@@ -195,6 +212,24 @@ class Niches:
             )
             raise TrainingError(msg)
         return values.reshape(-1, self.n_actions)
+
+    def rows(self, fitness: Floats) -> NicheRows:
+        """Give the niches as compiled code takes them."""
+        return NicheRows(self.first, self.members, self.predictions, fitness)
+
+    def values_of(self, fitness: Floats, kept: Bools, niches: Ints) -> Floats:
+        """Give Qhat of some niches from the rules kept alone; NaN where none of them matches.
+
+        Parameters
+        ----------
+        fitness, kept
+            The fitness of each rule, and which of them count, shape (n_rules,).
+        niches
+            Shape (n,).
+        """
+        values = np.empty(niches.size)
+        value_niches(self.rows(fitness), kept, niches, values)
+        return values
 
     def keep(self, kept: Bools) -> Self:
         """Give the niches of the rule set ``rules[kept]``, without matching again.
