@@ -79,7 +79,7 @@ def test_lines_come_with_trials_and_every_ten_seconds() -> None:
     lines = Lines(file, lambda: now[0])
     for now[0] in (101.0, 109.9, 110.0, 115.0):
         lines.refresh(SNAPSHOT)
-    lines.say("p0, paper, seed 3 finished")
+    lines.finished("p0, paper, seed 3 finished")
     for now[0] in (124.0, 125.0):
         lines.refresh(SNAPSHOT)
     running = "4/10 trials, 1 failed, 0:01:00 left; 2 running, 1,000 steps/s"
@@ -96,7 +96,8 @@ def test_bars_show_the_run_and_each_running_trial() -> None:
     progress = Progress(*columns, console=console, auto_refresh=False)
     bars = Bars(progress, "slip")
     bars.refresh(SNAPSHOT)
-    bars.say("p0 [x], paper, seed 3 finished")
+    bars.finished("p0 [x], paper, seed 2 finished")
+    bars.failed("p0 [x], paper, seed 3 failed")
     tasks = [(t.description, t.completed, t.total, t.fields["note"]) for t in progress.tasks]
     assert tasks == [
         ("slip", 6.0, 10, "4/10 trials, 1 failed, 0:01:00 left"),
@@ -104,7 +105,7 @@ def test_bars_show_the_run_and_each_running_trial() -> None:
         ("  p1, paper, seed 7", 0.25, 1.0, "400 steps/s"),
     ]
     assert isinstance(console.file, io.StringIO)
-    assert "p0 [x], paper, seed 3 finished" in console.file.getvalue()
+    assert console.file.getvalue().splitlines() == ["p0 [x], paper, seed 3 failed"]
     bars.refresh(replace(SNAPSHOT, running={}))
     assert [task.description for task in progress.tasks] == ["slip"]
 

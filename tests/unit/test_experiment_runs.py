@@ -212,6 +212,7 @@ def test_provenance_is_kept_with_each_trial(tmp_path: Path) -> None:
 
 
 def test_provenance_names_versions_machine_and_commit() -> None:
+    provenance.cache_clear()
     about = provenance()
     assert isinstance(about["versions"], dict)
     assert about["versions"]["polars"] == importlib.metadata.version("polars")

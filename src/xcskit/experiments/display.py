@@ -73,8 +73,12 @@ class Display(Protocol):
         """Show how far the run is."""
         ...
 
-    def say(self, line: str) -> None:
-        """Show what happened to a trial."""
+    def finished(self, line: str) -> None:
+        """Tell of a trial that has finished."""
+        ...
+
+    def failed(self, line: str) -> None:
+        """Tell of a trial that has failed."""
         ...
 
 
@@ -84,7 +88,10 @@ class Silence:
     def refresh(self, snapshot: Snapshot) -> None:
         """Show nothing."""
 
-    def say(self, line: str) -> None:
+    def finished(self, line: str) -> None:
+        """Show nothing."""
+
+    def failed(self, line: str) -> None:
         """Show nothing."""
 
 
@@ -103,9 +110,11 @@ class Lines:
         if self._clock() - self._last >= _LINE_SECONDS:
             self._print(f"{snapshot}; {len(snapshot.running)} running, {_rate(snapshot.speed)}")
 
-    def say(self, line: str) -> None:
+    def finished(self, line: str) -> None:
         """Show a line, and how far the run is."""
         self._print(line if self._snapshot is None else f"{self._snapshot}: {line}")
+
+    failed = finished
 
     def _print(self, line: str) -> None:
         print(line, file=self._file, flush=True)
@@ -134,7 +143,10 @@ class Bars:
                 self._trials[name], completed=trial.fraction, note=_rate(trial.speed)
             )
 
-    def say(self, line: str) -> None:
+    def finished(self, line: str) -> None:
+        """Show nothing: the bars tell."""
+
+    def failed(self, line: str) -> None:
         """Show a line above the bars."""
         self._progress.console.print(line, markup=False, highlight=False)
 
@@ -156,7 +168,6 @@ class _TerminalBars(AbstractContextManager[Display]):
             BarColumn(),
             TextColumn("{task.fields[note]}", markup=False),
             console=console,
-            transient=True,
         )
         self._name = name
 

@@ -167,33 +167,36 @@ class _Run:
         )
 
     def _keep(self, future: "Future[_Ended | None]") -> None:
-        slot = self._slots.pop(future)
-        trial, key = self._todo[slot], key_of(self._identities[slot])
+        """Put a trial that has ended into the store; only then is it done with."""
+        slot = self._slots[future]
         try:
             ended = future.result()
         except Exception as reason:
             msg = (
-                f"the executor could not perform trial {trial} "
+                f"the executor could not perform trial {self._todo[slot]} "
                 f"({type(reason).__name__}: {reason}); finished trials are kept: run again. "
                 "Processes need a trial function that they can import, and enough memory"
             )
             raise ExperimentError(msg) from reason
-        if ended is None:
-            return
-        progress = self._board.read()[slot]
-        if ended.failure is None:
-            self._writer.keep(key, ended.contents)
-            self._n_finished += 1
-            line = f"finished in {ended.seconds:.1f} s"
-            if progress.done:
-                line += f", {progress.done / ended.seconds:,.0f} steps/s"
-        else:
+        if ended is not None:
+            self._store(slot, ended)
+        del self._slots[future]
+
+    def _store(self, slot: int, ended: _Ended) -> None:
+        trial, key = self._todo[slot], key_of(self._identities[slot])
+        last = self._board.read().get(slot)
+        self._board.clear(slot)
+        if ended.failure is not None:
             self._writer.record(key, ended.failure)
             self._failures.append(ended.failure)
-            line = f"failed: {ended.failure.error}: {ended.failure.message}"
-        self._board.clear(slot)
+            self._display.refresh(self._snapshot())
+            self._display.failed(f"{trial} failed: {ended.failure.error}: {ended.failure.message}")
+            return
+        self._writer.keep(key, ended.contents)
+        self._n_finished += 1
         self._display.refresh(self._snapshot())
-        self._display.say(f"{trial} {line}")
+        speed = f", {last.done / ended.seconds:,.0f} steps/s" if last and last.done else ""
+        self._display.finished(f"{trial} finished in {ended.seconds:.1f} s{speed}")
 
     def _stop(self) -> None:
         """Stop what has not ended, and keep what ends all the same."""
