@@ -13,7 +13,6 @@ from xcskit.kernels import matching
 from xcskit.kernels.matching import ScanIndex
 from xcskit.kernels.training import train_on_model
 from xcskit.mdp import TabularMdp, frozen_lake
-from xcskit.typing import Ints
 
 N_STEPS = 3000
 BUSY: dict[str, Any] = {"N": 250, "theta_ga": 10.0, "theta_sub": 5.0, "epsilon_0": 0.05}
@@ -161,16 +160,22 @@ def test_step_by_step_with_time_limits_and_several_environments(exploration: Any
     mdp = lake("8x8-slippery")
     agent, oracle = twins(Parameters(**BUSY, exploration=exploration), mdp, 5, n_environments=2)
     outside = np.random.default_rng(11)
-    seen: list[Ints] = [mdp.observations[s] for s in outside.choice(mdp.states, 2)]
+
+    states: list[list[int]] = mdp.observations[mdp.states].tolist()
+
+    def somewhere() -> tuple[int, ...]:
+        return tuple(states[outside.integers(len(states))])
+
+    seen = [somewhere(), somewhere()]
     for _ in range(1500):
         order = outside.permutation(2).tolist()
         for environment in order:
             explore = (None, None, True, False)[int(outside.integers(4))]
             chosen = agent.act(seen[environment], explore=explore, environment=environment)
-            twin = oracle.act(tuple(seen[environment].tolist()), environment, explore=explore)
+            twin = oracle.act(seen[environment], environment, explore=explore)
             assert chosen == twin
         for environment in reversed(order):
-            after: Ints = mdp.observations[outside.choice(mdp.states)]
+            after = somewhere()
             terminated, truncated = (outside.random(2) < (0.1, 0.15)).tolist()
             reward = float(outside.random())
             agent.learn(
@@ -178,13 +183,13 @@ def test_step_by_step_with_time_limits_and_several_environments(exploration: Any
             )
             oracle.learn(
                 reward,
-                tuple(after.tolist()),
+                after,
                 terminated=terminated,
                 truncated=truncated,
                 environment=environment,
             )
             is_over = terminated or truncated
-            seen[environment] = mdp.observations[outside.choice(mdp.states)] if is_over else after
+            seen[environment] = somewhere() if is_over else after
         assert_equal(agent, oracle)
     assert_same_events(agent, oracle)
     assert agent.events["removed_from_pending"] > 0

@@ -19,6 +19,7 @@ __all__ = [
     "Slots",
     "add_rule",
     "remove_rule",
+    "restore_population",
     "take_slot",
     "weigh",
 ]
@@ -227,3 +228,12 @@ def remove_rule(population: Population, sets: Sets, slot: int) -> None:
     tally.n_macros -= 1
     if _leave_sets(sets, slot):
         tally.removed_from_pending += 1
+
+
+@kernel
+def restore_population(population: Population, settings: Settings) -> None:
+    """Derive index and ballots from the rules in their slots, after these were read from a file."""
+    for slot in range(population.tally[0].n_used):
+        if population.rules[slot].numerosity > 0:
+            flip(population.matcher, population.condition, slot, population.rules[slot].action)
+            weigh(population, settings, slot)

@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from xcskit.kernels.allocation import new_system
 from xcskit.kernels.random import new_streams
 from xcskit.kernels.step import OK, UNDECIDED, act, learn
 from xcskit.kernels.training import read_values, train_on_model
+from xcskit.learner.checkpoint import restore_checkpoint, write_checkpoint
 from xcskit.learner.config import XcsfConfig
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.mdp import TabularMdp
@@ -99,9 +101,9 @@ class XCSF:
             new_streams(self.seed),
             self.n_environments,
         )
-        self._world: str | None = None
+        self.world: str | None = None
         self._has_failed = False
-        self._history: list[Row] = []
+        self.rows: list[Row] = []
         self.snapshots: dict[int, RuleSet] = {}
 
     @classmethod
@@ -227,9 +229,9 @@ class XCSF:
             )
             raise SpaceError(msg)
         self._check_alive()
-        if self._world != mdp.fingerprint:
+        if self.world != mdp.fingerprint or self._episodes["state"].max() >= mdp.n_states:
             self._leave_episodes()
-            self._world = mdp.fingerprint
+            self.world = mdp.fingerprint
 
     def _leave_episodes(self) -> None:
         episodes = self._episodes
@@ -273,14 +275,14 @@ class XCSF:
             "n_covered": int(tally["covered"]),
             **measured,
         }
-        before = self._history[-1]["n_covered"] if self._history else 0
+        before = self.rows[-1]["n_covered"] if self.rows else 0
         if is_late and row["n_covered"] != before:
             _LOG.info(
                 "covering late in training: %d rules by step %d", row["n_covered"], self.steps
             )
-        if self._history and self._history[-1]["step"] == self.steps:
-            self._history.pop()
-        self._history.append(row)
+        if self.rows and self.rows[-1]["step"] == self.steps:
+            self.rows.pop()
+        self.rows.append(row)
         _LOG.debug("step %d: %s", self.steps, row)
 
     # ---- Training on environments that live in Python, step by step ----
@@ -311,7 +313,7 @@ class XCSF:
                 "after each act, or abandon_episode"
             )
             raise TrainingError(msg)
-        self._world = None
+        self.world = None
         forced = UNDECIDED if explore is None else int(explore)
         action = int(act(self.system, self.settings, environment, state, forced))
         self._check_status(min(action, OK))
@@ -428,6 +430,26 @@ class XCSF:
         """Give the greedy action of each observation: the same as ``predict``."""
         return self.predict(observations)
 
+    # ---- Stopping and going on ----
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint: all that training needs to go on with the same bits.
+
+        ``snapshots`` are results, not state: save them as rule sets.
+        """
+        write_checkpoint(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a checkpoint that ``save`` wrote. Nothing in it is executed.
+
+        Raises
+        ------
+        FileFormatError
+            The file is foreign, damaged, or of another version; the message says which.
+        """
+        return cast("Self", restore_checkpoint(cls, path))
+
     # ---- What was learned ----
 
     @property
@@ -465,7 +487,7 @@ class XCSF:
     @property
     def history(self) -> pl.DataFrame:
         """What was recorded along the way: a row every so many steps."""
-        return pl.DataFrame(self._history, infer_schema_length=None)
+        return pl.DataFrame(self.rows, infer_schema_length=None)
 
     @property
     def _tally(self) -> Any:  # noqa: ANN401 - a row of TALLY
