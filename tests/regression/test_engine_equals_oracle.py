@@ -168,7 +168,7 @@ def test_step_by_step_with_time_limits_and_several_environments(exploration: Any
 
     seen = [somewhere(), somewhere()]
     for _ in range(1500):
-        order = outside.permutation(2).tolist()
+        order: list[int] = outside.permutation(2).tolist()
         for environment in order:
             explore = (None, None, True, False)[int(outside.integers(4))]
             chosen = agent.act(seen[environment], explore=explore, environment=environment)
