@@ -1,6 +1,5 @@
 """Integer spaces: boxes of whole numbers, in which observations live."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -119,5 +118,5 @@ def _is_integer(value: object) -> bool:
 
 
 def _default_names(n_dimensions: int) -> tuple[str, ...]:
-    names: Sequence[str] = [f"x{i + 1}" for i in range(n_dimensions)]
+    names = [f"x{i + 1}" for i in range(n_dimensions)]
     return _GRID_NAMES if n_dimensions == 2 else tuple(names)

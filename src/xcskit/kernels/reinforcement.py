@@ -86,5 +86,5 @@ def update_set(
         rule = rules[members[i]]
         fitness = rule.fitness + settings.beta * (shares[i] / total - rule.fitness)
         rule.fitness = max(fitness, LEAST)
-        weigh(population, settings, members[i])
+        weigh(population, settings, int(np.int64(members[i])))
     population.tally[0].updates += 1

@@ -113,11 +113,11 @@ def act(system: System, settings: Settings, environment: int, state: Ints, force
 def _revise(system: System, settings: Settings, environment: int, which: int, payoff: float) -> int:
     """Update a set with its payoff, then subsumption and the GA in it."""
     population, sets = system.population, system.sets
-    if not np.isfinite(payoff):
-        return DIVERGED
     size = int(sets.sizes[environment, which])
     if size == 0:
         return OK
+    if not np.isfinite(payoff):
+        return DIVERGED
     members = sets.members[environment, which]
     state = sets.observations[environment, which]
     update_set(population, settings, members, size, state, payoff, sets.z, sets.shares)
@@ -153,25 +153,26 @@ def learn(
     """Learn from the outcome of the action that ``act`` gave, and delete what is too much."""
     population, sets = system.population, system.sets
     episode = system.episodes[environment]
+    discovery = system.streams[_DISCOVERY]
+    is_over = is_terminated or is_truncated
     status = OK
-    if sets.sizes[environment, PENDING] > 0:
-        payoff = episode.pending_reward + settings.gamma * episode.best_value
-        status = _revise(system, settings, environment, PENDING, payoff)
-        sets.sizes[environment, PENDING] = 0
-    if is_terminated:
-        status = min(status, _revise(system, settings, environment, CURRENT, reward))
-    elif is_truncated:
-        form_match_set(population, settings, sets, next_state, system.streams[_DISCOVERY])
-        best = fill_prediction_array(population, sets, next_state)
-        payoff = reward + settings.gamma * best
-        status = min(status, _revise(system, settings, environment, CURRENT, payoff))
-    else:
+    for which in (PENDING, CURRENT):
+        payoff = reward
+        if which == PENDING:
+            payoff = episode.pending_reward + settings.gamma * episode.best_value
+        elif is_truncated and not is_terminated:
+            form_match_set(population, settings, sets, next_state, discovery)
+            payoff += settings.gamma * fill_prediction_array(population, sets, next_state)
+        if which == PENDING or is_over:
+            status = min(status, _revise(system, settings, environment, which, payoff))
+            sets.sizes[environment, which] = 0
+    if not is_over:
         _keep_as_pending(sets, environment)
         episode.pending_reward = reward
     sets.sizes[environment, CURRENT] = 0
     episode.is_acting = 0
-    if is_terminated or is_truncated:
+    if is_over:
         episode.decision = UNDECIDED
-    delete_surplus(population, settings, sets, system.streams[_DISCOVERY])
+    delete_surplus(population, settings, sets, discovery)
     population.tally[0].time += 1
     return status

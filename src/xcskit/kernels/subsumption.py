@@ -1,5 +1,7 @@
 """Subsumption: an accurate, more general rule stands for a more special one."""
 
+import numpy as np
+
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.conditions.generics import contains, n_covered
 from xcskit.kernels.population import Population, Sets, remove_rule, weigh
@@ -37,9 +39,9 @@ def absorb_in_set(
 ) -> None:
     """Let the most general subsumer of a set take over the rules that it contains."""
     members = sets.members[environment, which]
-    subsumer = -1
+    subsumer = int(np.int64(-1))
     for i in range(sets.sizes[environment, which]):
-        slot = int(members[i])
+        slot = int(np.int64(members[i]))
         if _could_subsume(population, settings, slot) and (
             subsumer < 0
             or n_covered(population.condition, slot) > n_covered(population.condition, subsumer)
@@ -49,7 +51,7 @@ def absorb_in_set(
         return
     i = 0
     while i < sets.sizes[environment, which]:
-        slot = int(members[i])
+        slot = int(np.int64(members[i]))
         if _is_more_general(population, subsumer, slot):
             population.rules[subsumer].numerosity += population.rules[slot].numerosity
             remove_rule(population, sets, slot)

@@ -10,7 +10,6 @@ from typing import Any, Protocol, Self, cast
 import numpy as np
 import polars as pl
 
-from xcskit import __version__
 from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError
 from xcskit.kernels.allocation import new_system
 from xcskit.kernels.random import new_streams
@@ -24,6 +23,7 @@ from xcskit.rules import RuleSet
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
 from xcskit.validation import check_integer
+from xcskit.version import __version__
 
 __all__ = ["XCSF", "Measure", "Row"]
 

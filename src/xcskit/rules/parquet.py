@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from xcskit import __version__
 from xcskit.errors import FileFormatError, XcskitError
 from xcskit.kernels.components import Component, Table
 from xcskit.kernels.conditions import CONDITIONS
@@ -25,6 +24,7 @@ from xcskit.kernels.predictions import PREDICTIONS
 from xcskit.rules.columns import expected_columns
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
+from xcskit.version import __version__
 
 if TYPE_CHECKING:
     from xcskit.rules.ruleset import RuleSet
