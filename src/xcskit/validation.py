@@ -1,6 +1,7 @@
 """Checks of single settings, each with one clear error."""
 
 import math
+import numbers
 from collections.abc import Collection
 
 import numpy as np
@@ -9,11 +10,13 @@ from xcskit.errors import ConfigurationError
 
 __all__ = ["check_choice", "check_flag", "check_integer", "check_real"]
 
+_FLAGS: tuple[type, ...] = (bool, np.bool_)
+
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool, open_high: bool) -> str:
     left = "" if low is None else f"{'>' if open_low else '>='} {low:g}"
     right = "" if high is None else f"{'<' if open_high else '<='} {high:g}"
-    return " and ".join(part for part in (left, right) if part) or "finite"
+    return " and ".join(part for part in (left, right) if part) or "any"
 
 
 def check_real(
@@ -27,7 +30,7 @@ def check_real(
 ) -> float:
     """Give a finite number inside its range, or raise an error that names it."""
     expected = _range_text(low, high, open_low=open_low, open_high=open_high)
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name} is a number, {expected}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
     number = float(value)
@@ -42,18 +45,19 @@ def check_real(
 def check_integer(name: str, value: object, low: int | None = None, high: int | None = None) -> int:
     """Give a whole number inside its range, or raise an error that names it."""
     expected = _range_text(low, high, open_low=False, open_high=False)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         msg = f"{name} is a whole number, {expected}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
-    if (low is not None and value < low) or (high is not None and value > high):
+    number = int(value)
+    if (low is not None and number < low) or (high is not None and number > high):
         msg = f"{name} must be {expected}: got {value!r}"
         raise ConfigurationError(msg)
-    return int(value)
+    return number
 
 
 def check_flag(name: str, value: object) -> bool:
     """Give a truth value, or raise an error that names it."""
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, _FLAGS):
         msg = f"{name} is True or False: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
     return bool(value)
