@@ -33,7 +33,10 @@ def check_real(
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name} is a number, {expected}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     below = low is not None and (number <= low if open_low else number < low)
     above = high is not None and (number >= high if open_high else number > high)
     if not math.isfinite(number) or below or above:

@@ -57,7 +57,7 @@ def new_system(
         members=np.zeros((n_environments, 2, capacity), dtype=np.uint32),
         sizes=np.zeros((n_environments, 2), dtype=np.int64),
         observations=np.zeros((n_environments, 2, space.n_dimensions), dtype=np.int64),
-        z=np.zeros(max(1, len(prediction.column_names(space)))),
+        z=np.zeros(prediction.n_terms(space)),
         shares=np.zeros(capacity),
     )
     episodes = np.zeros(n_environments, EPISODE)

@@ -2,8 +2,8 @@
 
 Numba keys its cache on the caller's own file: an edit of a kernel that *another* file calls would
 silently run the old machine code. Here the cache directory itself is named by a fingerprint of
-every kernel source, of every component registered from outside, and of the compiler's versions, so
-that machine code and source cannot part.
+every kernel source, of every file outside the package that brings in code to compile, and of the
+compiler's versions, so that machine code and source cannot part.
 """
 
 import hashlib
@@ -22,18 +22,21 @@ import llvmlite
 import numba
 import numpy as np
 import platformdirs
+from numba.core.caching import NullCache
 from numba.extending import overload
 
-__all__ = ["Generic", "cache_directory", "generic", "include_source", "kernel"]
+__all__ = ["Generic", "cache_directory", "generic", "kernel"]
 
 _LOG = logging.getLogger("xcskit.kernels")
-_SOURCES = Path(__file__).parent
+_SOURCES = Path(__file__).resolve().parent
 _DIGITS = 16
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Compiled(Protocol):
+    _cache: object
+
     def enable_caching(self) -> None: ...
 
 
@@ -76,6 +79,10 @@ def cache_directory() -> Path:
 
 
 def _usable_cache_directory() -> Path | None:
+    missing = [str(source) for source in _outside if not source.is_file()]
+    if missing:
+        _LOG.info("compiling without a cache: %s is no file to watch", missing[0])
+        return None
     directory = cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -100,9 +107,26 @@ _directory = _usable_cache_directory()
 
 
 def _keep_on_disk(compiled: _Compiled) -> None:
-    if _directory is not None:
+    if _directory is None:
+        compiled._cache = NullCache()  # noqa: SLF001 - Numba has no other way to switch it off
+    else:
         with _numba_cache(_directory):
             compiled.enable_caching()
+
+
+def _include_source(function: Callable[..., Any]) -> None:
+    """Add the file of a function from outside the package to the cache's fingerprint.
+
+    Code typed at a prompt has no file that could tell of an edit: nothing is kept on disk then.
+    """
+    global _directory  # noqa: PLW0603 - one process has one cache
+    source = Path(inspect.getfile(function)).resolve()
+    if source in _outside or _SOURCES in source.parents:
+        return
+    _outside.add(source)
+    _directory = _usable_cache_directory()
+    for compiled in _kernels:
+        _keep_on_disk(compiled)
 
 
 def kernel(function: F) -> F:
@@ -113,32 +137,11 @@ def kernel(function: F) -> F:
     reference counts can be left out, and every call inlined; without either the training loop
     ran at 0.26 instead of 0.92 million steps a second (one machine, one run each).
     """
+    _include_source(function)
     compiled = numba.njit(error_model="numpy", nogil=True, forceinline=True, _nrt=False)(function)
     _kernels.append(cast("_Compiled", compiled))
     _keep_on_disk(_kernels[-1])
     return compiled
-
-
-def include_source(component: type) -> None:
-    """Add the source of a component from outside the package to the cache's fingerprint.
-
-    Parameters
-    ----------
-    component
-        A class; the file that defines it is read. One typed at a prompt has no file, and is then
-        known by its name alone.
-    """
-    global _directory  # noqa: PLW0603 - one process has one cache
-    try:
-        source = Path(inspect.getfile(component)).resolve()
-    except (OSError, TypeError):
-        return
-    if source in _outside or _SOURCES in source.parents:
-        return
-    _outside.add(source)
-    _directory = _usable_cache_directory()
-    for compiled in _kernels:
-        _keep_on_disk(compiled)
 
 
 def generic(stub: Callable[..., Any]) -> Generic:
@@ -158,6 +161,7 @@ def generic(stub: Callable[..., Any]) -> Generic:
 
     def register(component: type) -> Callable[[F], F]:
         def keep(implementation: F) -> F:
+            _include_source(implementation)
             table[component] = implementation
             return implementation
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from xcskit.errors import ConfigurationError
-from xcskit.kernels.compiler import include_source
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
 
@@ -68,6 +67,10 @@ class ConditionScheme(Component, Protocol):
 class PredictionScheme(Component, Protocol):
     """What value a rule foretells."""
 
+    def n_terms(self, space: IntegerSpace) -> int:
+        """Count the terms that ``write_terms`` writes for a state."""
+        ...
+
 
 S = TypeVar("S", bound=Component)
 
@@ -81,12 +84,7 @@ class Table(dict[str, type[S]]):
         self._kind = kind
 
     def register(self, scheme: type[S]) -> type[S]:
-        """Add a scheme from outside the package; serves as a class decorator.
-
-        The file that defines it becomes part of the machine-code cache's fingerprint, so that an
-        edit of it is noticed.
-        """
-        include_source(scheme)
+        """Add a scheme from outside the package; serves as a class decorator."""
         self[scheme.name] = scheme
         return scheme
 

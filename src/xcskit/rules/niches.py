@@ -101,7 +101,6 @@ class Niches:
         first = np.concatenate([[0], np.cumsum(sizes)])
         members = np.zeros(first[-1], dtype=np.int64)
         predictions = np.zeros(first[-1])
-        n_terms = max(1, len(rules.prediction.column_names(rules.space)))
         fill_niches(
             index,
             condition,
@@ -111,7 +110,7 @@ class Niches:
             rows,
             matched,
             found,
-            np.zeros(n_terms),
+            np.zeros(rules.prediction.n_terms(rules.space)),
             members,
             predictions,
         )

@@ -46,9 +46,10 @@ class IntervalScheme:
     mutation_range: int = 4
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_integer("condition.cover_range", self.cover_range, 2, 2**31)
-        check_integer("condition.mutation_range", self.mutation_range, 1, 2**31)
+        """Check the ranges, and bring them into plain Python types."""
+        for name, least in (("cover_range", 2), ("mutation_range", 1)):
+            value = check_integer(f"condition.{name}", getattr(self, name), least, 2**31)
+            object.__setattr__(self, name, value)
 
     def column_names(self, space: IntegerSpace) -> tuple[str, ...]:
         """Name a lower and an upper bound for each dimension."""

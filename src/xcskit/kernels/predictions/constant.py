@@ -43,12 +43,17 @@ class Constant:
     initial: float = 0.01
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_real("prediction.initial", self.initial, -1e300, 1e300)
+        """Check the parameters, and bring them into plain Python types."""
+        initial = check_real("prediction.initial", self.initial, -1e300, 1e300)
+        object.__setattr__(self, "initial", initial)
 
     def storage(self, capacity: int, space: IntegerSpace) -> ConstantStorage:
         """Allocate values for a number of slots."""
-        return ConstantStorage(np.zeros(capacity), float(self.initial))
+        return ConstantStorage(np.zeros(capacity), self.initial)
+
+    def n_terms(self, space: IntegerSpace) -> int:
+        """Count no terms: the state does not enter."""
+        return 0
 
     def column_names(self, space: IntegerSpace) -> tuple[str, ...]:
         """Name the one column."""
@@ -66,7 +71,7 @@ class Constant:
     def restore(self, columns: Columns, space: IntegerSpace) -> ConstantStorage:
         """Make a storage of values from a column."""
         value = np.ascontiguousarray(columns["prediction"], dtype=np.float64)
-        return ConstantStorage(value, float(self.initial))
+        return ConstantStorage(value, self.initial)
 
     def sentence(self, row: Mapping[str, float], space: IntegerSpace) -> str:
         """Give the value in words."""

@@ -75,13 +75,18 @@ class LinearScheme:
     x_0: float = 10.0
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_integer("prediction.degree", self.degree, 1, 2)
-        check_real("prediction.x_0", self.x_0, 0.0, 1e6, open_low=True)
+        """Check the parameters, and bring them into plain Python types."""
+        put = object.__setattr__
+        put(self, "degree", check_integer("prediction.degree", self.degree, 1, 2))
+        put(self, "x_0", check_real("prediction.x_0", self.x_0, 0.0, 1e6, open_low=True))
 
     def layout(self, space: IntegerSpace) -> Terms:
         """Give the terms over a space."""
         return terms(space.n_dimensions, self.degree)
+
+    def n_terms(self, space: IntegerSpace) -> int:
+        """Count the terms over a space."""
+        return len(self.layout(space))
 
     def column_names(self, space: IntegerSpace) -> tuple[str, ...]:
         """Name a weight for each term: ``weight_constant``, ``weight_x``, ``weight_x_y``."""

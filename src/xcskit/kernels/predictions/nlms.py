@@ -53,15 +53,16 @@ class Nlms(LinearScheme):
     eta: float = 0.1
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
+        """Check the parameters, and bring them into plain Python types."""
         super().__post_init__()
-        check_real("prediction.eta", self.eta, 0.0, 2.0, open_low=True, open_high=True)
+        eta = check_real("prediction.eta", self.eta, 0.0, 2.0, open_low=True, open_high=True)
+        object.__setattr__(self, "eta", eta)
 
     def storage(self, capacity: int, space: IntegerSpace) -> NlmsStorage:
         """Allocate weights for a number of slots."""
         layout = self.layout(space)
         weights = np.zeros((capacity, len(layout)))
-        return NlmsStorage(weights, layout, float(self.x_0), float(self.eta))
+        return NlmsStorage(weights, layout, self.x_0, self.eta)
 
     def columns(
         self, storage: NlmsStorage, rows: Ints, space: IntegerSpace

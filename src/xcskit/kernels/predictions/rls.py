@@ -64,12 +64,14 @@ class Rls(LinearScheme):
     forgetting: float = 0.999
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
+        """Check the parameters, and bring them into plain Python types."""
         super().__post_init__()
-        check_real(
+        diagonal = check_real(
             "prediction.initial_covariance", self.initial_covariance, 0.0, 1e9, open_low=True
         )
-        check_real("prediction.forgetting", self.forgetting, 0.5, 1.0)
+        object.__setattr__(self, "initial_covariance", diagonal)
+        forgetting = check_real("prediction.forgetting", self.forgetting, 0.5, 1.0)
+        object.__setattr__(self, "forgetting", forgetting)
 
     def storage(self, capacity: int, space: IntegerSpace) -> RlsStorage:
         """Allocate weights and covariances for a number of slots."""
@@ -81,9 +83,9 @@ class Rls(LinearScheme):
             gain=np.zeros((2, n)),
             scratch=np.zeros((3, n, n)),
             layout=layout,
-            x_0=float(self.x_0),
-            initial_covariance=float(self.initial_covariance),
-            forgetting=float(self.forgetting),
+            x_0=self.x_0,
+            initial_covariance=self.initial_covariance,
+            forgetting=self.forgetting,
         )
 
     def columns(
