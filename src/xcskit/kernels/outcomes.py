@@ -30,7 +30,7 @@ def mark_visited(
     """Mark the states that episodes visit, and those in which an agent acts.
 
     An episode ends with a terminated outcome: the state that it leads to is visited, but nobody
-    acts there unless another way leads to it. ``out_pending`` is room for as many states as there are.
+    acts there unless another way leads to it. ``out_pending`` is room for all states.
     """
     n_pending = 0
     for state in starts:

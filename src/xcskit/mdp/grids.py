@@ -10,7 +10,7 @@ from xcskit.errors import ModelError
 from xcskit.mdp.outcomes import Outcomes
 from xcskit.typing import Bools, Floats, Ints
 
-__all__ = ["Cells", "as_cells", "check_slip", "grid_outcomes", "read_rows", "uniform_over"]
+__all__ = ["Cells", "as_cells", "grid_outcomes", "read_rows", "uniform_over"]
 
 Cells = NDArray[np.str_]
 
@@ -72,14 +72,6 @@ def as_cells(rows: Sequence[str], meanings: dict[str, str], what: str) -> Cells:
         msg = f"row {y}, column {x} of the {what} is {str(cells[y, x])!r}; expected {legend}"
         raise ModelError(msg)
     return cells
-
-
-def check_slip(slip: object) -> float:
-    """Give the probability of slipping, or say that it is none."""
-    if isinstance(slip, bool) or not isinstance(slip, (int, float)) or not 0.0 <= slip < 1.0:
-        msg = f"slip is {slip!r}; expected a probability of at least 0 and below 1"
-        raise ModelError(msg)
-    return float(slip)
 
 
 def uniform_over(is_possible: Bools) -> Floats:

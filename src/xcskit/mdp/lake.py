@@ -12,7 +12,6 @@ from xcskit.errors import ConfigurationError, ModelError
 from xcskit.mdp.grids import (
     Cells,
     as_cells,
-    check_slip,
     grid_outcomes,
     read_rows,
     uniform_over,
@@ -20,6 +19,7 @@ from xcskit.mdp.grids import (
 from xcskit.mdp.model import GridLayout, TabularMdp
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Ints
+from xcskit.validation import check_integer, check_real
 
 __all__ = ["LAKE_CELLS", "frozen_lake", "random_lake_map"]
 
@@ -63,7 +63,7 @@ def frozen_lake(
     >>> frozen_lake(["SFF", "FHG"], slip=0.2)
     TabularMdp('frozenlake-3x2', 6 states, 4 actions, 56 outcomes)
     """
-    slip = check_slip(slip)
+    slip = check_real("slip", slip, 0.0, 1.0, open_high=True)
     rows = _gymnasium_maps().get(map) if isinstance(map, str) else None
     cells = as_cells(rows or read_rows(map), LAKE_CELLS, "lake")
     height, width = cells.shape
@@ -158,11 +158,11 @@ def random_lake_map(
     >>> random_lake_map(4, 2, seed=0)
     ['SFHH', 'FFFG']
     """
-    if min(width, height) < 1 or width * height < 2:
+    check_integer("width", width, 1)
+    check_integer("height", height, 1)
+    check_real("hole_probability", hole_probability, 0.0, 1.0)
+    if width * height < 2:
         msg = f"a lake of {width} x {height} cells has no room for a start and a goal"
-        raise ConfigurationError(msg)
-    if not 0.0 <= hole_probability <= 1.0:
-        msg = f"hole_probability is {hole_probability!r}; expected 0 to 1"
         raise ConfigurationError(msg)
     draws = np.random.default_rng(seed).random((height, width))
     cells = np.where(draws < hole_probability, "H", "F")

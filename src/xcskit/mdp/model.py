@@ -190,6 +190,7 @@ class TabularMdp:
             np.flatnonzero(self.training_start),
             is_visited,
             is_acting,
+            np.empty(self.n_states, dtype=np.int64),
         )
         return is_visited, is_acting
 
