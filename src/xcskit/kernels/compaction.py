@@ -53,23 +53,26 @@ def greatest_remainders(first: Ints, sorted_members: Ints, masses: Floats, out_u
     for niche in range(first.size - 1):
         total = 0.0
         for k in range(first[niche], first[niche + 1]):
-            total += masses[sorted_members[k]]
+            total += float(masses[sorted_members[k]])
         before = 0.0
         for k in range(first[niche], first[niche + 1]):
             rule = sorted_members[k]
             out_u[rule] = min(out_u[rule], _greatest_remainder(before, total))
-            before += masses[rule]
+            before += float(masses[rule])
 
 
 @kernel
-def best_in_niches(first: Ints, members: Ints, masses: Floats, out_best: Ints) -> None:
-    """Give the rule of greatest mass in each niche, the first in rule order on ties."""
-    for niche in range(first.size - 1):
+def best_in_niches(
+    first: Ints, members: Ints, masses: Floats, niches: Ints, out_best: Ints
+) -> None:
+    """Give the rule of greatest mass in some niches, the first in rule order on ties."""
+    for i in range(niches.size):
+        niche = niches[i]
         best = members[first[niche]]
         for k in range(first[niche] + 1, first[niche + 1]):
             if masses[members[k]] > masses[best]:
                 best = members[k]
-        out_best[niche] = best
+        out_best[i] = best
 
 
 class RuleRows(NamedTuple):
@@ -151,20 +154,20 @@ def trace_path(
     n_correct = 0
     for niche in range(n_niches):
         values[niche] = niche_value(rows, kept, niche)
-        _plant(tree, niche, abs(optimum.values[niche] - values[niche]))
+        _plant(tree, niche, abs(float(optimum.values[niche] - values[niche])))
     for begin in range(0, n_niches, n_actions):
         n_correct += _is_correct(values, optimum, begin, begin + n_actions)
     for group in range(group_first.size - 1):
         for j in range(group_first[group], group_first[group + 1]):
             kept[leaving[j]] = False
         for j in range(group_first[group], group_first[group + 1]):
-            rule = leaving[j]
+            rule = int(leaving[j])
             for k in range(by_rule.first[rule], by_rule.first[rule + 1]):
-                niche = by_rule.niches[k]
+                niche = int(by_rule.niches[k])
                 begin = niche // n_actions * n_actions
                 n_correct -= _is_correct(values, optimum, begin, begin + n_actions)
                 values[niche] = niche_value(rows, kept, niche)
                 n_correct += _is_correct(values, optimum, begin, begin + n_actions)
-                _plant(tree, niche, abs(optimum.values[niche] - values[niche]))
+                _plant(tree, niche, abs(float(optimum.values[niche] - values[niche])))
         out_error[group] = tree[1]
         out_correct[group] = n_correct

@@ -104,8 +104,9 @@ def niche_value(rows: NicheRows, kept: Bools, niche: int) -> float:
     for k in range(rows.first[niche], rows.first[niche + 1]):
         rule = rows.members[k]
         if kept[rule]:
-            numerator += rows.fitness[rule] * rows.predictions[k]
-            denominator += rows.fitness[rule]
+            weight = float(rows.fitness[rule])
+            numerator += weight * float(rows.predictions[k])
+            denominator += weight
     return np.nan if denominator == 0.0 else numerator / denominator
 
 
