@@ -1,0 +1,64 @@
+"""Training on the paper's setting, beside the interpreted oracle in the same run."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from xcskit.evaluation import against
+from xcskit.learner import XCSF, presets
+from xcskit.mdp import TabularMdp, frozen_lake, solve
+from xcskit.typing import Floats
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from oracle.environment import TabularEnvironment, train
+from oracle.parameters import Parameters
+from oracle.xcsf import Xcsf
+
+__all__ = ["measure"]
+
+SETTINGS = (("p 0", 0.0, 400_000), ("p 0.1", 0.1, 800_000))
+ORACLE_STEPS = 5_000
+EVERY = 5_000
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Give how long a piece of work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _engine(mdp: TabularMdp, steps: int, seed: int) -> Callable[[], object]:
+    measure = against(solve(mdp, gamma=0.95))
+    agent = XCSF.on(mdp, presets.bishop2020(), seed=seed)
+    return lambda: agent.train(mdp, steps, evaluate=measure, every=EVERY)
+
+
+def _oracle(mdp: TabularMdp, seed: int) -> Callable[[], object]:
+    arrays: tuple[Floats, ...] = mdp.kernel_model("training")
+    world = TabularEnvironment(*(array.tolist() for array in arrays))
+    twin = Xcsf(Parameters(), mdp.space.lower, mdp.space.upper, mdp.n_actions, seed)
+    return lambda: train(twin, world, ORACLE_STEPS)
+
+
+def measure(rounds: int = 5) -> list[tuple[str, str]]:
+    """Train engine and oracle in turns, and give the best of each."""
+    rows: list[tuple[str, str]] = []
+    for name, slip, steps in SETTINGS:
+        mdp = frozen_lake("8x8", slip=slip)
+        _engine(mdp, 1, seed=0)()
+        engine, oracle = 0.0, 0.0
+        for seed in range(1, rounds + 1):
+            engine = max(engine, steps / seconds_of(_engine(mdp, steps, seed)))
+            oracle = max(oracle, ORACLE_STEPS / seconds_of(_oracle(mdp, seed)))
+        rows += [
+            (f"{name}, {steps:,} steps, evaluated every {EVERY:,}", f"{engine:,.0f} steps/s"),
+            (
+                f"{name}, oracle (interpreted), first {ORACLE_STEPS:,} steps",
+                f"{oracle:,.0f} steps/s",
+            ),
+            (f"{name}, engine / oracle", f"{engine / oracle:,.0f} x"),
+        ]
+    return rows
