@@ -3,20 +3,22 @@
 import math
 import numbers
 from collections.abc import Collection
+from typing import TypeVar
 
 import numpy as np
 
 from xcskit.errors import ConfigurationError
 
-__all__ = ["check_choice", "check_flag", "check_integer", "check_real"]
+__all__ = ["check_choice", "check_flag", "check_instance", "check_integer", "check_real"]
 
+_T = TypeVar("_T")
 _FLAGS: tuple[type, ...] = (bool, np.bool_)
 
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool, open_high: bool) -> str:
     left = "" if low is None else f"{'>' if open_low else '>='} {low:g}"
     right = "" if high is None else f"{'<' if open_high else '<='} {high:g}"
-    return " and ".join(part for part in (left, right) if part) or "any"
+    return " and ".join(part for part in (left, right) if part)
 
 
 def check_real(
@@ -29,7 +31,7 @@ def check_real(
     open_high: bool = False,
 ) -> float:
     """Give a finite number inside its range, or raise an error that names it."""
-    expected = _range_text(low, high, open_low=open_low, open_high=open_high)
+    expected = _range_text(low, high, open_low=open_low, open_high=open_high) or "finite"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"{name} is a number, {expected}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
@@ -47,7 +49,7 @@ def check_real(
 
 def check_integer(name: str, value: object, low: int | None = None, high: int | None = None) -> int:
     """Give a whole number inside its range, or raise an error that names it."""
-    expected = _range_text(low, high, open_low=False, open_high=False)
+    expected = _range_text(low, high, open_low=False, open_high=False) or "any"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         msg = f"{name} is a whole number, {expected}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
@@ -70,5 +72,13 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Give one of several names, or raise an error that lists them."""
     if not isinstance(value, str) or value not in choices:
         msg = f"{name} is one of {', '.join(sorted(choices))}: got {value!r}"
+        raise ConfigurationError(msg)
+    return value
+
+
+def check_instance(name: str, value: object, kind: type[_T]) -> _T:
+    """Give an object of a class, or raise an error that names the class."""
+    if not isinstance(value, kind):
+        msg = f"{name} is of class {kind.__name__}: got {value!r} ({type(value).__name__})"
         raise ConfigurationError(msg)
     return value

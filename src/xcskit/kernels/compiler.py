@@ -108,7 +108,8 @@ _directory = _usable_cache_directory()
 
 def _keep_on_disk(compiled: _Compiled) -> None:
     if _directory is None:
-        compiled._cache = NullCache()  # noqa: SLF001 - Numba has no other way to switch it off
+        # Numba has no public way to switch it off.
+        compiled._cache = NullCache()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     else:
         with _numba_cache(_directory):
             compiled.enable_caching()

@@ -1,5 +1,11 @@
-"""The whole state of training in one file, from which it goes on with the same bits."""
+"""The whole state of training in one file, from which it goes on with the same bits.
 
+A checkpoint is a NumPy archive of plain arrays, uncompressed, with a checksum of all its bytes at
+the end, where the format has a place for a comment. What reading allocates is so bounded by the
+file's size, and by the size of the population that its configuration asks for.
+"""
+
+import hashlib
 import io
 import json
 import zipfile
@@ -13,17 +19,36 @@ from numpy.typing import NDArray
 from xcskit.errors import FileFormatError, XcskitError
 from xcskit.files import write_atomically
 from xcskit.kernels.population import RULE, TALLY, restore_population
-from xcskit.kernels.step import EPISODE
+from xcskit.kernels.step import EPISODE, UNDECIDED
 from xcskit.learner.config import XcsfConfig
+from xcskit.learner.history import Row, plain_row
 from xcskit.spaces import IntegerSpace
 
 if TYPE_CHECKING:
     from xcskit.learner.xcsf import XCSF
 
-__all__ = ["read_checkpoint", "restore_checkpoint", "write_checkpoint"]
+__all__ = ["read_checkpoint", "restore_checkpoint", "seal", "write_checkpoint"]
 
 FORMAT = "xcskit checkpoint"
 VERSION = 1
+
+_MAGIC = b"PK\x03\x04"
+_DIGITS = 64
+_MOST_STEPS = 2**53
+_UNREADABLE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+)
+"""What NumPy, zipfile and json raise over bytes that no writer of theirs has made."""
 
 Array = NDArray[Any]
 _PARTS = ("condition", "prediction")
@@ -54,7 +79,7 @@ def write_checkpoint(agent: "XCSF", path: str | Path) -> None:
         "history": agent.rows,
     }
     arrays: dict[str, Array] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        "header": np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8),
         "rules": records[:n_used],
         "tally": tally,
         "freed": population.freed[: int(tally[0]["n_freed"])],
@@ -71,7 +96,19 @@ def write_checkpoint(agent: "XCSF", path: str | Path) -> None:
         arrays |= {f"{part}.{name}": values[:n_used] for name, values in fields.items()}
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **cast("dict[str, Any]", arrays))
-    write_atomically(path, buffer.getvalue())
+    write_atomically(path, seal(buffer))
+
+
+def seal(archive: io.BytesIO) -> bytes:
+    """Give an archive's bytes with their checksum as its comment."""
+    with zipfile.ZipFile(archive, "a") as writer:
+        writer.comment = b"0" * _DIGITS
+    content = archive.getvalue()[:-_DIGITS]
+    return content + _checksum(content)
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def _each_set(members: Array, sizes: Array) -> list[tuple[Array, int]]:
@@ -81,21 +118,16 @@ def _each_set(members: Array, sizes: Array) -> list[tuple[Array, int]]:
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """Read a file's header and arrays; nothing in it is executed."""
+    content = Path(path).read_bytes()
+    if not content.startswith(_MAGIC):
+        _fail(path, "it is another kind of file")
+    if content[-_DIGITS:] != _checksum(content[:-_DIGITS]):
+        _fail(path, "it is damaged or was edited: its bytes do not agree with its checksum")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            budget = Path(path).stat().st_size
-            sizes = [entry.file_size for entry in archive.zip.infolist()]
-            if sum(sizes) > budget:
-                _fail(path, "its parts are larger than the file: it is compressed or damaged")
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as reason:
-        if isinstance(reason, FileNotFoundError):
-            raise
-        _fail(path, f"it cannot be read ({reason})")
-    try:
+        arrays = _read_archive(content)
         header: Any = json.loads(arrays.pop("header").tobytes())
-    except (KeyError, ValueError, RecursionError):
-        _fail(path, "it has no header")
+    except _UNREADABLE as reason:
+        _fail(path, f"it cannot be read ({reason})")
     if not isinstance(header, dict):
         _fail(path, "its header is no table")
     entries = cast("dict[str, Any]", header)
@@ -108,6 +140,19 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
             "use the xcskit that wrote it, or a newer one",
         )
     return entries, arrays
+
+
+def _read_archive(content: bytes) -> dict[str, Array]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        entries: list[zipfile.ZipInfo] = archive.zip.infolist()
+        is_plain = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+        _expect(is_plain, "its parts are compressed")
+        n_bytes = sum(entry.file_size for entry in entries)
+        _expect(n_bytes <= len(content), "its parts are larger than the file")
+        arrays = {name: archive[name] for name in archive.files}
+    for name, array in arrays.items():
+        _expect(isinstance(array, np.ndarray), f"{name} is no array")
+    return arrays
 
 
 def _fail(path: str | Path, why: str) -> NoReturn:
@@ -129,12 +174,17 @@ def restore_checkpoint(learner: type["XCSF"], path: str | Path) -> "XCSF":
             n_environments=header["n_environments"],
         )
         agent.world = header["world"]
-        agent.rows = [dict(row) for row in header["history"]]
+        agent.rows = [_checked_row(row) for row in header["history"]]
         _fill(agent, arrays)
         _ = agent.rules
-    except (KeyError, TypeError, ValueError, AttributeError, XcskitError) as reason:
+    except (*_UNREADABLE, XcskitError) as reason:
         _fail(path, f"its content is damaged ({reason})")
     return agent
+
+
+def _checked_row(row: Row) -> Row:
+    _expect({"step", "n_covered"} <= set(row), "a row of the history lacks its step")
+    return plain_row(row)
 
 
 def _expect(condition: object, what: str) -> None:
@@ -160,21 +210,13 @@ def _fill(agent: "XCSF", arrays: Mapping[str, Array]) -> None:
     records = cast("Array", population.rules)
     tally = _take(arrays, "tally", TALLY, (1,))
     for name in TALLY.names or ():
-        _expect(tally[0][name] >= 0, f"{name} is negative")
+        _expect(0 <= tally[0][name] <= _MOST_STEPS, f"{name} is impossible")
     n_used, n_freed = int(tally[0]["n_used"]), int(tally[0]["n_freed"])
     _expect(n_freed <= n_used <= len(records), f"{n_used} slots used, {n_freed} freed")
 
     rules = _take(arrays, "rules", RULE, (n_used,))
     is_live = rules["numerosity"] > 0
-    _expect((rules["numerosity"] >= 0).all(), "a numerosity is negative")
-    _expect(is_live.sum() == tally[0]["n_macros"], "the number of rules is wrong")
-    n_micros = int(rules["numerosity"].sum())
-    _expect(n_micros == tally[0]["n_micros"] <= len(records), "the sum of numerosities is wrong")
-    actions = rules["action"]
-    _expect(((actions >= 0) & (actions < agent.n_actions)).all(), "an action is out of range")
-    for name in ("fitness", "prediction_error", "minimum_error", "action_set_size"):
-        _expect(np.isfinite(rules[name]).all(), f"a {name} is not finite")
-    _expect((rules["fitness"][is_live] > 0).all(), "a fitness is not positive")
+    _check_rules(agent, rules, is_live, tally[0])
 
     freed = _take(arrays, "freed", population.freed.dtype, (n_freed,))
     _expect(np.array_equal(np.sort(freed), np.flatnonzero(~is_live)), "the free slots are wrong")
@@ -192,6 +234,11 @@ def _fill(agent: "XCSF", arrays: Mapping[str, Array]) -> None:
     )
     episodes = _take(arrays, "episodes", EPISODE, (agent.n_environments,))
     _expect((episodes["state"] >= -1).all(), "a state is negative")
+    for name, least in (("decision", UNDECIDED), ("is_exploring", 0), ("is_acting", 0)):
+        values = episodes[name]
+        _expect(((values >= least) & (values <= 1)).all(), f"{name} is no truth value")
+    room = agent.config.population_size + int(episodes["is_acting"].sum()) * agent.n_actions
+    _expect(tally[0]["n_micros"] <= room, f"there are more than {room} microclassifiers")
     _expect(np.isfinite(episodes["best_value"]).all(), "a value is not finite")
     _expect(np.isfinite(episodes["pending_reward"]).all(), "a reward is not finite")
     streams = _take(arrays, "streams", system.streams.dtype, system.streams.shape)
@@ -217,6 +264,20 @@ def _fill(agent: "XCSF", arrays: Mapping[str, Array]) -> None:
     cast("Array", system.episodes)[:] = episodes
     system.streams[:] = streams
     restore_population(population, agent.settings)
+
+
+def _check_rules(agent: "XCSF", rules: Array, is_live: Array, tally: Any) -> None:  # noqa: ANN401 - a row of TALLY
+    _expect((rules["numerosity"] >= 0).all(), "a numerosity is negative")
+    _expect(is_live.sum() == tally["n_macros"], "the number of rules is wrong")
+    _expect(rules["numerosity"].sum() == tally["n_micros"], "the sum of numerosities is wrong")
+    actions = rules["action"]
+    _expect(((actions >= 0) & (actions < agent.n_actions)).all(), "an action is out of range")
+    for name in ("fitness", "prediction_error", "minimum_error", "action_set_size"):
+        _expect(np.isfinite(rules[name]).all(), f"a {name} is not finite")
+    fitness, set_size = rules["fitness"][is_live], rules["action_set_size"][is_live]
+    _expect(((fitness > 0) & (fitness <= 1)).all(), "a fitness is not in (0, 1]")
+    most = 2 * len(cast("Array", agent.system.population.rules))
+    _expect(((set_size > 0) & (set_size <= most)).all(), "an action set size is impossible")
 
 
 def _check_conditions(agent: "XCSF", rows: Array) -> None:

@@ -51,7 +51,7 @@ class XcsfConfig:
     ga_threshold
         theta_GA: mean steps since a set's last GA that make the next one due.
     tournament_fraction
-        tau.
+        tau, at least 1e-4: a micro tournament goes on until somebody takes part.
     crossover_probability
         chi.
     allele_swap_probability
@@ -171,7 +171,8 @@ class XcsfConfig:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """Read plain data, as ``to_dict`` gives it; keys left out keep their defaults."""
-        unknown = sorted(set(plain) - set(cls._names()))
+        _check_mapping(plain)
+        unknown = sorted(map(str, set(plain) - set(cls._names())))
         if unknown:
             raise ConfigurationError(_unknown_keys("configuration", unknown, cls._names()))
         values = dict(plain)
@@ -185,9 +186,9 @@ class XcsfConfig:
         """Give the configuration as TOML."""
         plain = self.to_dict()
         tables = {name: plain.pop(name) for name in ("condition", "prediction")}
-        lines = [f"{key} = {json.dumps(v)}" for key, v in plain.items() if v is not None]
+        lines = _toml_lines(plain)
         for name, table in tables.items():
-            lines += ["", f"[{name}]", *(f"{key} = {json.dumps(v)}" for key, v in table.items())]
+            lines += ["", f"[{name}]", *_toml_lines(table)]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -195,7 +196,7 @@ class XcsfConfig:
         """Read TOML, as ``to_toml`` gives it."""
         try:
             plain = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as reason:
+        except (tomllib.TOMLDecodeError, TypeError, RecursionError) as reason:
             msg = f"the configuration is no TOML: {reason}"
             raise ConfigurationError(msg) from None
         return cls.from_dict(plain)
@@ -265,7 +266,7 @@ _REALS: dict[str, tuple[float, float | None, str]] = {
     "accuracy_power": (0.0, 1000.0, "(]"),
     "discount": (0.0, 1.0, "[]"),
     "ga_threshold": (0.0, float(_MOST_STEPS), "[]"),
-    "tournament_fraction": (0.0, 1.0, "(]"),
+    "tournament_fraction": (1e-4, 1.0, "[]"),
     "crossover_probability": (0.0, 1.0, "[]"),
     "allele_swap_probability": (0.0, 1.0, "[]"),
     "mutation_probability": (0.0, 1.0, "[]"),
@@ -282,6 +283,17 @@ _CHOICES = {
     "error": ERRORS,
     "deletion_mean": DELETION_MEANS,
 }
+
+
+def _toml_lines(plain: Mapping[str, Any]) -> list[str]:
+    """Give a line a value; JSON's numbers, texts and lists of these are TOML's too."""
+    return [f"{key} = {json.dumps(v)}" for key, v in plain.items() if v is not None]
+
+
+def _check_mapping(plain: object) -> None:
+    if not isinstance(plain, Mapping):
+        msg = f"a configuration is a table of settings: got {plain!r}"
+        raise ConfigurationError(msg)
 
 
 def _unknown_keys(where: str, unknown: list[str], known: list[str]) -> str:
@@ -305,7 +317,7 @@ def _read_component(part: str, plain: object, table: Table[_C]) -> _C:
     entries = dict(cast("Mapping[str, Any]", plain))
     scheme: Any = table.named(entries.pop("type", None))
     known = {f.name: f for f in fields(scheme)}
-    unknown = sorted(set(entries) - set(known))
+    unknown = sorted(map(str, set(entries) - set(known)))
     if unknown:
         raise ConfigurationError(_unknown_keys(f"{part} {scheme.name}", unknown, list(known)))
     missing = sorted(

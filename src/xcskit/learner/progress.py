@@ -4,6 +4,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
+from xcskit.errors import ConfigurationError
+
 __all__ = ["Progress", "progress_bar"]
 
 
@@ -21,6 +23,10 @@ def progress_bar(
     total: int,
 ) -> Generator[Callable[[int], object]]:
     """Give a function that takes the number of steps just made."""
+    given: object = progress
+    if not (isinstance(given, bool) or callable(given)):
+        msg = f"progress is True, False or a function: got {given!r}"
+        raise ConfigurationError(msg)
     if progress is False:
         yield lambda _: None
         return

@@ -1,48 +1,39 @@
 """The learner: XCSF as an object that trains, answers, and can be looked into."""
 
 import logging
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import polars as pl
 
 from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError
 from xcskit.kernels.allocation import new_system
-from xcskit.kernels.random import new_streams
+from xcskit.kernels.deletion import delete_surplus
+from xcskit.kernels.random import STREAMS, new_streams
 from xcskit.kernels.step import OK, UNDECIDED, act, learn
 from xcskit.kernels.training import read_values, train_on_model
 from xcskit.learner.checkpoint import restore_checkpoint, write_checkpoint
 from xcskit.learner.config import XcsfConfig
+from xcskit.learner.history import Measure, Row, plain_row
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.mdp import TabularMdp
 from xcskit.rules import RuleSet
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
-from xcskit.validation import check_integer
+from xcskit.validation import check_flag, check_instance, check_integer, check_real
 from xcskit.version import __version__
 
-__all__ = ["XCSF", "Measure", "Row"]
+__all__ = ["XCSF"]
 
 _LOG = logging.getLogger("xcskit.learner")
-
-Row = Mapping[str, float | None]
-"""One row of a history: a name and a number each; None where a number is undefined."""
 
 _CHUNK_SECONDS = 0.1
 _FIRST_CHUNK = 256
 _MOST_SEED = 2**128
-
-
-class Measure(Protocol):
-    """What is measured along the way: anything that turns a learner into a row."""
-
-    def __call__(self, learner: "XCSF", /) -> Row:
-        """Measure the learner as it is now."""
-        ...
+_MOST_STEPS = 2**53
 
 
 class XCSF:
@@ -85,10 +76,11 @@ class XCSF:
         action_names: Sequence[str] | None = None,
         n_environments: int = 1,
     ) -> None:
-        self.space = space
+        self.space = check_instance("space", space, IntegerSpace)
         self.n_actions = check_integer("n_actions", n_actions, 1, 2**16)
         self.n_environments = check_integer("n_environments", n_environments, 1, 2**16)
         self.config = XcsfConfig() if config is None else config
+        check_instance("config", self.config, XcsfConfig)
         self.action_names = _action_names(action_names, self.n_actions)
         self.settings = self.config.settings(self.n_actions)
         self.seed = _check_seed(seed)
@@ -179,29 +171,30 @@ class XCSF:
         Self
             The learner.
         """
-        self._enter(mdp)
-        if seed is not None:
-            self._reseed(seed)
-        n_steps = check_integer("steps", steps, 0, 2**53)
-        marks = [check_integer("every", every, 1, 2**53)]
-        if snapshot_every is not None:
-            marks.append(check_integer("snapshot_every", snapshot_every, 1, 2**53))
         begin = self.steps
+        n_steps = check_integer("steps", steps, 0, _MOST_STEPS - begin)
+        marks = [check_integer("every", every, 1, _MOST_STEPS)]
+        if snapshot_every is not None:
+            marks.append(check_integer("snapshot_every", snapshot_every, 1, _MOST_STEPS))
+        self._check_fits(mdp)
         end = begin + n_steps
         with progress_bar(progress, n_steps) as report:
+            if seed is not None:
+                self._reseed(seed)
+            self._enter(mdp)
             for now in self._run_to_marks(mdp, end, marks, report):
                 if snapshot_every is not None and now % snapshot_every == 0:
                     self.snapshots[now] = self.rules
                 if now % every and now != end:
                     continue
-                self._record(evaluate, is_late=now - begin > n_steps // 2)
+                self._record(mdp, evaluate, is_late=now - begin > n_steps // 2)
                 if callback is not None and callback(self) is True:
                     break
         return self
 
     def _run_to_marks(
         self, mdp: TabularMdp, end: int, marks: Sequence[int], report: Callable[[int], object]
-    ) -> "Any":  # noqa: ANN401 - a generator of steps
+    ) -> Iterator[int]:
         """Run from mark to mark in chunks of a stated time, and yield at each mark and the end."""
         model = mdp.kernel_model("training")
         chunk = _FIRST_CHUNK
@@ -220,7 +213,8 @@ class XCSF:
                 report(n_steps)
             yield now
 
-    def _enter(self, mdp: TabularMdp) -> None:
+    def _check_fits(self, mdp: TabularMdp) -> None:
+        check_instance("mdp", mdp, TabularMdp)
         if mdp.space != self.space or mdp.n_actions != self.n_actions:
             msg = (
                 f"{mdp.name!r} does not fit this learner: it has {mdp.n_actions} actions over "
@@ -229,6 +223,9 @@ class XCSF:
             )
             raise SpaceError(msg)
         self._check_alive()
+
+    def _enter(self, mdp: TabularMdp) -> None:
+        """Start new episodes, unless those on this model go on."""
         if self.world != mdp.fingerprint or self._episodes["state"].max() >= mdp.n_states:
             self._leave_episodes()
             self.world = mdp.fingerprint
@@ -239,9 +236,16 @@ class XCSF:
         episodes["decision"] = UNDECIDED
         episodes["is_acting"] = 0
         self.system.sets.sizes[:] = 0
+        self._delete_surplus()
+
+    def _delete_surplus(self) -> None:
+        """Delete what an action covered that is not learned from: only learning would do it."""
+        if self._tally["n_micros"] > self.config.population_size:
+            discovery = self.system.streams[STREAMS.index("discovery")]
+            delete_surplus(self.system.population, self.settings, self.system.sets, discovery)
 
     def _reseed(self, seed: int) -> None:
-        if self.steps:
+        if self._tally["n_used"]:
             msg = (
                 f"this learner began with seed {self.seed} and is {self.steps} steps old; "
                 "leave the seed out to go on, or make a new learner"
@@ -265,9 +269,10 @@ class XCSF:
             )
             raise TrainingError(msg)
 
-    def _record(self, evaluate: Measure | None, *, is_late: bool) -> None:
+    def _record(self, mdp: TabularMdp, evaluate: Measure | None, *, is_late: bool) -> None:
+        measured: Row = {} if evaluate is None else plain_row(evaluate(self))
         tally = self._tally
-        measured = dict(evaluate(self)) if evaluate is not None else {}
+        n_before = self.rows[-1]["n_covered"] if self.rows else 0
         row = {
             "step": self.steps,
             "n_rules": int(tally["n_macros"]),
@@ -275,15 +280,24 @@ class XCSF:
             "n_covered": int(tally["covered"]),
             **measured,
         }
-        before = self.rows[-1]["n_covered"] if self.rows else 0
-        if is_late and row["n_covered"] != before:
-            _LOG.info(
-                "covering late in training: %d rules by step %d", row["n_covered"], self.steps
-            )
-        if self.rows and self.rows[-1]["step"] == self.steps:
-            self.rows.pop()
         self.rows.append(row)
         _LOG.debug("step %d: %s", self.steps, row)
+        if is_late and _LOG.isEnabledFor(logging.INFO):
+            self._tell_of_gaps(mdp, n_before)
+
+    def _tell_of_gaps(self, mdp: TabularMdp, n_covered_before: float | None) -> None:
+        """Log what a well trained population should not show any more."""
+        n_covered = self.events["covered"]
+        if n_covered != n_covered_before:
+            _LOG.info("covering late in training: %d rules by step %d", n_covered, self.steps)
+        is_hole = np.isnan(self.read_values(mdp.observations[mdp.states]))
+        if is_hole.any():
+            _LOG.info(
+                "holes at step %d: %d of %d state-action pairs are matched by no rule",
+                self.steps,
+                is_hole.sum(),
+                is_hole.size,
+            )
 
     # ---- Training on environments that live in Python, step by step ----
 
@@ -313,8 +327,10 @@ class XCSF:
                 "after each act, or abandon_episode"
             )
             raise TrainingError(msg)
-        self.world = None
-        forced = UNDECIDED if explore is None else int(explore)
+        forced = UNDECIDED if explore is None else int(check_flag("explore", explore))
+        if self.world is not None:
+            self._leave_episodes()
+            self.world = None
         action = int(act(self.system, self.settings, environment, state, forced))
         self._check_status(min(action, OK))
         return action
@@ -348,18 +364,21 @@ class XCSF:
         if not row["is_acting"]:
             msg = f"environment {environment} has no action to learn from: call act first"
             raise TrainingError(msg)
-        if not math.isfinite(reward):
-            msg = f"a reward is a finite number: got {reward!r}"
-            raise TrainingError(msg)
+        try:
+            gain = check_real("reward", reward)
+        except ConfigurationError as reason:
+            raise TrainingError(str(reason)) from None
+        ended = check_flag("terminated", terminated)
+        cut_off = check_flag("truncated", truncated)
         state = self._one_state(next_observation)
         status = learn(
             self.system,
             self.settings,
             environment,
-            float(reward),
+            gain,
             state,
-            bool(terminated),
-            bool(truncated),
+            ended,
+            cut_off,
         )
         self._check_status(status)
         return self
@@ -367,9 +386,11 @@ class XCSF:
     def abandon_episode(self, environment: int = 0) -> Self:
         """Forget an episode that will not be finished; what was pending is not updated."""
         row = self._check_environment(environment)
-        row["is_acting"] = 0
+        row["state"] = -1
         row["decision"] = UNDECIDED
+        row["is_acting"] = 0
         self.system.sets.sizes[environment] = 0
+        self._delete_surplus()
         return self
 
     def _one_state(self, observation: object) -> Ints:
@@ -437,6 +458,7 @@ class XCSF:
 
         ``snapshots`` are results, not state: save them as rule sets.
         """
+        self._check_alive()
         write_checkpoint(self, path)
 
     @classmethod
@@ -501,8 +523,10 @@ class XCSF:
 def _action_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"action {a}" for a in range(n_actions))
-    if len(names) != n_actions or len(set(names)) != n_actions:
-        msg = f"action_names are {n_actions} different words: got {tuple(names)!r}"
+    given: list[object] = list(names)
+    is_text = all(isinstance(name, str) and name for name in given)
+    if isinstance(names, str) or not is_text or not len(given) == len(set(given)) == n_actions:
+        msg = f"action_names are {n_actions} different words: got {names!r}"
         raise ConfigurationError(msg)
     return tuple(names)
 
