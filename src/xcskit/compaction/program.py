@@ -1,5 +1,6 @@
 """The mixed-integer program of a smallest rule set, and the checks that keep it honest."""
 
+import time
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,10 @@ from xcskit.rules import Niches, RuleSet
 from xcskit.typing import Bools, Floats, Ints
 
 __all__ = ["SelectionProgram"]
+
+_INFEASIBLE = 2
+_NOISE = 1e-13
+"""A term this small, relative to what it is a difference of, may be rounding and no term at all."""
 
 _CLEARLY = 1e-12
 """A bound that is passed by more, relative to the terms of its row, is passed without rounding."""
@@ -35,12 +40,12 @@ class SelectionProgram:
         self._niches = niches
         self._fitness = rules.fitness
         self._lower, self._upper = lower, upper
-        row, members = niches.niche_of, niches.members
+        members, niche_of = niches.members, niches.niche_of
         greatest = np.maximum.reduceat(rules.fitness[members], niches.first[:-1])
-        share = rules.fitness[members] / greatest[row]
+        share = rules.fitness[members] / greatest[niche_of]
         self._terms = {
-            "upper": _scaled(share, niches.predictions - upper[row], niches),
-            "lower": _scaled(share, lower[row] - niches.predictions, niches),
+            "upper": _scaled_terms(share, niches.predictions, upper[niche_of], niches),
+            "lower": _scaled_terms(share, -niches.predictions, -lower[niche_of], niches),
         }
         self._rows: list[sparse.csr_array] = [_as_rows(-np.ones(members.size), niches)]
         self._rows += [_as_rows(terms, niches) for terms in self._terms.values()]
@@ -49,16 +54,26 @@ class SelectionProgram:
         self.n_cuts = 0
 
     def solve(self, costs: Floats, seconds: float) -> Any:  # noqa: ANN401 - SciPy's own result
-        """Look for the lightest selection; it may break bounds by the solver's tolerance."""
-        return optimize.milp(
-            costs,
-            integrality=np.ones(costs.size, dtype=np.int64),
-            bounds=optimize.Bounds(0.0, 1.0),
-            constraints=optimize.LinearConstraint(
-                sparse.vstack(self._rows, format="csr"), ub=np.concatenate(self._limits)
-            ),
-            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        """Look for the lightest selection; it may break bounds by the solver's tolerance.
+
+        That there is none is believed only where the solver says so without its presolve, too.
+        """
+        constraint = optimize.LinearConstraint(
+            sparse.vstack(self._rows, format="csr"), ub=np.concatenate(self._limits)
         )
+        began = time.monotonic()
+        for presolve in (True, False):
+            left = seconds - (time.monotonic() - began)
+            answer = optimize.milp(
+                costs,
+                integrality=np.ones(costs.size, dtype=np.int64),
+                bounds=optimize.Bounds(0.0, 1.0),
+                constraints=constraint,
+                options={"time_limit": max(left, 0.0), "mip_rel_gap": 0.0, "presolve": presolve},
+            )
+            if answer.status != _INFEASIBLE:
+                break
+        return answer
 
     def broken(self, kept: Bools) -> dict[Literal["upper", "lower"], Ints]:
         """Give the niches in which a selection breaks a bound, or leaves no rule."""
@@ -131,9 +146,17 @@ class SelectionProgram:
         raise CompactionError(msg)
 
 
-def _scaled(share: Floats, distance: Floats, niches: Niches) -> Floats:
-    """Give the terms of a bound, 1 the greatest of each niche; 0 where there is no bound."""
-    terms = np.where(np.isfinite(distance), share * distance, 0.0)
+def _scaled_terms(share: Floats, predictions: Floats, bound: Floats, niches: Niches) -> Floats:
+    """Give the terms F_i (p_i - U), 1 the greatest of each niche; 0 where there is no bound.
+
+    Terms above 0 that may be rounding alone are 0, so that the program never asks for more than
+    the bounds do.
+    """
+    is_bound = np.isfinite(bound)
+    finite = np.where(is_bound, bound, 0.0)
+    terms = np.where(is_bound, share * (predictions - finite), 0.0)
+    noise = _NOISE * np.maximum.reduceat(np.abs(predictions) + np.abs(finite), niches.first[:-1])
+    terms[(terms > 0.0) & (terms <= noise[niches.niche_of])] = 0.0
     greatest = np.maximum.reduceat(np.abs(terms), niches.first[:-1])
     return terms / np.where(greatest > 0.0, greatest, 1.0)[niches.niche_of]
 
