@@ -1,0 +1,35 @@
+"""The rows of a history: what is measured along the way."""
+
+import numbers
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from xcskit.validation import check_integer, check_real
+
+if TYPE_CHECKING:
+    from xcskit.learner.xcsf import XCSF
+
+__all__ = ["Measure", "Row", "plain_row"]
+
+Row = Mapping[str, float | None]
+"""One row of a history: a name and a number each; None where a number is undefined."""
+
+
+class Measure(Protocol):
+    """What is measured along the way: anything that turns a learner into a row."""
+
+    def __call__(self, learner: "XCSF", /) -> Row:
+        """Measure the learner as it is now."""
+        ...
+
+
+def plain_row(measured: Row) -> Row:
+    """Check what was measured, and bring its numbers into plain Python types."""
+    return {name: _plain_number(f"measured {name}", value) for name, value in measured.items()}
+
+
+def _plain_number(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    check = check_integer if isinstance(value, numbers.Integral) else check_real
+    return check(name, value)
