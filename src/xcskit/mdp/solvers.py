@@ -104,8 +104,8 @@ def modified_policy_iteration(
     Each sweep of value iteration is followed by sweeps of the policy that it found best. Values
     rise in all of them, at least as fast as in value iteration (Puterman and Shin, 1978).
 
-    Faster than value iteration where gamma is near 1 and the model large: a random lake of 1,000,000
-    cells with slip 0.1 took 9 seconds at gamma 0.99 and 57 at 0.999, on one core of a server.
+    Faster than value iteration where gamma is near 1 and the model large: a random lake of
+    1,000,000 cells with slip 0.1 took 9 seconds at gamma 0.99 and 57 at 0.999, on one core.
 
     *Termination* and *guarantee*: as for ``value_iteration``, by the changes of its sweeps.
     """

@@ -1,10 +1,10 @@
 """What gamma 1 needs: policies that end, and no endless one that does better."""
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import csgraph
 
 from xcskit.errors import SolverError
+from xcskit.mdp.graphs import graph_of
 from xcskit.mdp.model import TabularMdp
 from xcskit.typing import Bools, Ints
 
@@ -111,7 +111,7 @@ def _in_endless_components(mdp: TabularMdp, is_allowed: Bools) -> Bools:
 
 
 def _strong_components(sources: Ints, targets: Ints, n_states: int) -> Ints:
-    graph = _graph(sources, targets, n_states)
+    graph = graph_of(sources, targets, n_states)
     _, labels = csgraph.connected_components(graph, connection="strong")
     return np.asarray(labels, dtype=np.int64)
 
@@ -124,14 +124,9 @@ def _targets(mdp: TabularMdp) -> Ints:
 def _next_on_shortest_way_to_an_end(mdp: TabularMdp, is_allowed_row: Bools) -> Ints:
     sources = _targets(mdp)[is_allowed_row]
     targets = mdp.outcomes.states_of_rows(mdp.n_actions)[is_allowed_row]
-    backwards = _graph(sources, targets, mdp.n_states + 1)
+    backwards = graph_of(sources, targets, mdp.n_states + 1)
     _, onward = csgraph.breadth_first_order(backwards, mdp.n_states)
     return np.asarray(onward[:-1], dtype=np.int64)
-
-
-def _graph(sources: Ints, targets: Ints, n_nodes: int) -> sparse.csr_array[np.float64]:
-    edges = (np.ones(sources.size), (sources, targets))
-    return sparse.csr_array(sparse.coo_array(edges, shape=(n_nodes, n_nodes), dtype=np.float64))
 
 
 def _name_states(mdp: TabularMdp, is_named: Bools) -> str:
