@@ -1,6 +1,6 @@
 """An index of bits: per dimension and value, and per action, one bit for each slot."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -26,6 +26,18 @@ def _lowest_bit(context: object, word: types.Type) -> object:  # noqa: ARG001 - 
         _context: object, builder: ir.IRBuilder, _signature: object, words: list[ir.Value]
     ) -> ir.Value:
         return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic
+def _count_bits(context: object, word: types.Type) -> object:  # noqa: ARG001 - Numba's interface
+    """Count the bits of a word that are set."""
+
+    def emit(
+        _context: object, builder: ir.IRBuilder, _signature: object, words: list[ir.Value]
+    ) -> ir.Value:
+        return builder.ctpop(words[0])
 
     return types.int64(types.uint64), emit
 
@@ -60,7 +72,7 @@ def bit_index(space: IntegerSpace, n_actions: int, capacity: int) -> BitIndex:
 def _(
     index: BitIndex,
     condition: object,  # noqa: ARG001 - the scan needs it
-    rules: object,  # noqa: ARG001 - the scan needs it
+    rules: Any,  # noqa: ANN401 - an array of RULE
     n_used: int,
     state: Ints,
     matched: Ints,
@@ -75,17 +87,23 @@ def _(
         row = index.origin[d] + state[d]
         for w in range(n_words):
             common[w] &= rows[row, w]
-    n_matched = 0
+    # The parts are measured before they are filled: one pass over the words of [M], not one for
+    # each action, since every loop over a word's bits ends in a mispredicted branch.
+    first[0] = 0
+    start = 0
     for action in range(first.size - 1):
-        first[action] = n_matched
         row = index.action_row + action
+        first[action + 1] = start
         for w in range(n_words):
-            word = common[w] & rows[row, w]
-            while word != _ZERO:
-                matched[n_matched] = (w << 6) + _lowest_bit(word)
-                n_matched += 1
-                word &= word - _ONE
-    first[first.size - 1] = n_matched
+            start += _count_bits(common[w] & rows[row, w])
+    for w in range(n_words):
+        word = common[w]
+        while word != _ZERO:
+            slot = (w << 6) + _lowest_bit(word)
+            end = rules[slot].action + 1
+            matched[first[end]] = slot
+            first[end] += 1
+            word &= word - _ONE
 
 
 @flip.register(BitIndex)
