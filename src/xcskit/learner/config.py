@@ -19,7 +19,7 @@ from xcskit.kernels.settings import (
     SELECTIONS,
     Settings,
 )
-from xcskit.validation import check_choice, check_flag, check_integer, check_real
+from xcskit.validation import check_choice, check_flag, check_instance, check_integer, check_real
 
 __all__ = ["XcsfConfig"]
 
@@ -195,8 +195,8 @@ class XcsfConfig:
     def from_toml(cls, text: str) -> Self:
         """Read TOML, as ``to_toml`` gives it."""
         try:
-            plain = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, TypeError, RecursionError) as reason:
+            plain = tomllib.loads(check_instance("TOML", text, str))
+        except (tomllib.TOMLDecodeError, RecursionError) as reason:
             msg = f"the configuration is no TOML: {reason}"
             raise ConfigurationError(msg) from None
         return cls.from_dict(plain)
