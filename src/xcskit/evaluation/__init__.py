@@ -1,1 +1,22 @@
-"""How far from optimal: value error, policy accuracy, regret, rollouts."""
+"""Values and policies judged against the optimum, exactly and by rollouts; knows no learner."""
+
+from xcskit.evaluation.holes import Holes, hole_mask
+from xcskit.evaluation.metrics import (
+    Valuing,
+    against,
+    greedy_policy,
+    is_correct,
+    policy_accuracy,
+    value_error,
+)
+
+__all__ = [
+    "Holes",
+    "Valuing",
+    "against",
+    "greedy_policy",
+    "hole_mask",
+    "is_correct",
+    "policy_accuracy",
+    "value_error",
+]

@@ -1,0 +1,114 @@
+"""Holes: state-action pairs whose value no rule tells."""
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from xcskit.errors import ConfigurationError, HoleError
+from xcskit.mdp import TabularMdp
+from xcskit.typing import Bools, Floats, Ints
+
+__all__ = ["Holes", "check_no_hole", "hole_mask", "plain_values", "values_on"]
+
+Holes: TypeAlias = Literal["raise", "mask"]
+
+_NAMED = 10
+
+
+def hole_mask(q_hat: object) -> Bools:
+    """Tell the pairs that have no value: NaN, or masked in a masked array.
+
+    Parameters
+    ----------
+    q_hat
+        Values, shape (n, n_actions).
+    """
+    mask: Bools = np.isnan(plain_values(q_hat))
+    return mask
+
+
+def values_on(q_hat: object, mdp: TabularMdp, states: Ints) -> Floats:
+    """Give the values of some states, NaN in holes, or say why these are no such values.
+
+    Parameters
+    ----------
+    q_hat
+        A row for each of ``states``, or else a row for each state of the model.
+    mdp
+        The model.
+    states
+        Which states, shape (n,).
+
+    Returns
+    -------
+    Floats
+        Shape (n, n_actions).
+    """
+    values = plain_values(q_hat)
+    if values.shape[1] != mdp.n_actions:
+        msg = (
+            f"q_hat has values of {values.shape[1]} actions; {mdp.name!r} has {mdp.n_actions}: "
+            f"{', '.join(mdp.action_names)}"
+        )
+        raise ConfigurationError(msg)
+    if len(values) not in {len(states), mdp.n_states}:
+        msg = (
+            f"q_hat has {len(values)} rows; expected {len(states)}, one for each state asked "
+            f"about, or {mdp.n_states}, one for each state of {mdp.name!r}"
+        )
+        raise ConfigurationError(msg)
+    if len(values) != len(states):
+        values = values[states]
+    if np.isinf(values).any():
+        row, action = (int(i) for i in np.argwhere(np.isinf(values))[0])
+        msg = (
+            f"q_hat is {values[row, action]} in {mdp.describe_state(int(states[row]))} "
+            f"{mdp.action_names[action]}; expected finite values, or NaN where there is none"
+        )
+        raise ConfigurationError(msg)
+    return values
+
+
+def check_no_hole(is_hole: Bools, mdp: TabularMdp, states: Ints) -> None:
+    """Raise an error that lists the pairs without a value, if there are any.
+
+    Parameters
+    ----------
+    is_hole
+        Shape (n, n_actions).
+    mdp
+        The model.
+    states
+        The state of each row, shape (n,).
+
+    Raises
+    ------
+    HoleError
+        With the first ten, and how many there are.
+    """
+    if not is_hole.any():
+        return
+    found = np.argwhere(is_hole)
+    named = "; ".join(
+        f"{mdp.describe_state(int(states[row]))} {mdp.action_names[action]}"
+        for row, action in found[:_NAMED].tolist()
+    )
+    msg = (
+        f"{len(found)} of {is_hole.size} state-action pairs have no value, so that this is "
+        f"undefined: {named}{'; ..' if len(found) > _NAMED else ''}. Train longer, or ask with "
+        'holes="mask" for what the other pairs give'
+    )
+    raise HoleError(msg)
+
+
+def plain_values(q_hat: object) -> Floats:
+    """Give values as an array with a row a state, NaN where they are masked."""
+    try:
+        values = np.ma.asarray(q_hat, dtype=np.float64).filled(np.nan)
+    except (TypeError, ValueError) as reason:
+        msg = f"q_hat is an array of values, shape (n_states, n_actions): {reason}"
+        raise ConfigurationError(msg) from None
+    if values.ndim != 2 or values.shape[1] == 0:
+        msg = f"q_hat has shape {values.shape}; expected a row a state, a value an action"
+        raise ConfigurationError(msg)
+    return np.asarray(values, dtype=np.float64)
