@@ -1,0 +1,202 @@
+"""Environments on a grid: cells, slips, policies as arrows, and a number in each cell."""
+
+# Matplotlib leaves its keyword arguments untyped.
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from xcskit.errors import ModelError
+from xcskit.mdp import GridLayout, TabularMdp
+from xcskit.plots.style import COLOURS, INK, quiet
+from xcskit.typing import Bools, Floats
+
+__all__ = ["plot_arrows", "plot_cells", "plot_heatmap", "plot_slips"]
+
+_CELL_COLOURS = {"H": "#5b7083", "G": "#f2c14e", "S": "#cfe8d5"}
+_ICE = "#f4f8fb"
+_ARROW_LENGTH = 0.34
+_DARK = 0.55
+_SMALL_GRID = 12
+"""Grids up to this many columns have room for text in their cells."""
+
+
+def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: bool = True) -> Axes:
+    """Draw the map of an environment.
+
+    Parameters
+    ----------
+    mdp
+        A model with a grid layout.
+    ax
+        Where to draw.
+    letters
+        Whether each cell shows its letter of the map.
+    """
+    layout = _layout_of(mdp)
+    _frame(ax, layout)
+    for y, row in enumerate(layout.rows):
+        for x, letter in enumerate(row):
+            _cell(ax, x, y, _CELL_COLOURS.get(letter, _ICE))
+            if letters and len(row) <= _SMALL_GRID:
+                ink = "white" if letter == "H" else INK
+                ax.text(x, y, letter, ha="center", va="center", color=ink)
+    return ax
+
+
+def plot_slips(mdp: TabularMdp, state: int, action: int, ax: Axes) -> Axes:
+    """Draw where a move can lead from a state: as intended in one colour, slipped in another.
+
+    Parameters
+    ----------
+    mdp
+        A model with a grid layout, whose outcomes are those of ``frozen_lake``, in their order.
+    state, action
+        The pair. Where it cannot move, the arrow ends at a wall.
+    ax
+        Where to draw.
+    """
+    layout = _layout_of(mdp)
+    x, y = layout.positions[state].tolist()
+    _frame(ax, layout, around=(x, y))
+    for (cell_x, cell_y), letter in _letters(layout).items():
+        if abs(cell_x - x) <= 1 and abs(cell_y - y) <= 1:
+            _cell(ax, cell_x, cell_y, _CELL_COLOURS.get(letter, _ICE))
+    outcomes = mdp.outcomes_of(state, action)
+    turns = (-1, 0, 1) if len(outcomes) == 3 else (0,)
+    for turn, (probability, successor, _, _) in zip(turns, outcomes, strict=True):
+        dx, dy = layout.moves[(action + turn) % mdp.n_actions]
+        is_blocked = layout.positions[successor].tolist() == [x, y]
+        reach = 0.5 if is_blocked else 1.0
+        colour = COLOURS[1] if turn else COLOURS[0]
+        ax.add_patch(_arrow((x, y), (x + dx * reach, y + dy * reach), colour))
+        if is_blocked:
+            wall = [(x + dx / 2 + side * dy / 2, y + dy / 2 + side * dx / 2) for side in (-1, 1)]
+            ax.plot(*zip(*wall, strict=True), color=INK, linewidth=2.5, solid_capstyle="butt")
+        place = x + dx * (reach + 0.28), y + dy * (reach + 0.2)
+        ax.text(*place, f"{probability:g}", ha="center", va="center", fontsize=7)
+    ax.plot([x], [y], "o", color=INK, markersize=4)
+    ax.set_title(f"({x}, {y}), {mdp.action_names[action]}")
+    return ax
+
+
+def plot_arrows(mdp: TabularMdp, advocacy: Bools, ax: Axes) -> Axes:
+    """Draw a policy: in each cell an arrow for every action that it advocates.
+
+    Parameters
+    ----------
+    mdp
+        A model with a grid layout.
+    advocacy
+        Shape (n_states, n_actions).
+    ax
+        Where to draw.
+    """
+    plot_cells(mdp, ax, letters=False)
+    layout = _layout_of(mdp)
+    for state, action in np.argwhere(advocacy).tolist():
+        x, y = layout.positions[state].tolist()
+        dx, dy = layout.moves[action]
+        back = _ARROW_LENGTH * (advocacy[state].sum() == 1)
+        tail = x - dx * back, y - dy * back
+        ax.add_patch(_arrow(tail, (x + dx * _ARROW_LENGTH, y + dy * _ARROW_LENGTH), COLOURS[0]))
+    for (x, y), letter in _letters(layout).items():
+        if letter in {"H", "G"} and len(layout.rows[0]) <= _SMALL_GRID:
+            ink = "white" if letter == "H" else INK
+            ax.text(x, y, letter, ha="center", va="center", color=ink, fontsize=7)
+    return ax
+
+
+def plot_heatmap(
+    mdp: TabularMdp,
+    values: Floats,
+    ax: Axes,
+    *,
+    label: str,
+    limits: tuple[float, float] = (0.0, 1.0),
+    text: Callable[[float], str] = "{:.2f}".format,
+) -> Axes:
+    """Draw a number in each cell, as a colour and as text.
+
+    Parameters
+    ----------
+    mdp
+        A model with a grid layout.
+    values
+        Shape (n_states,); NaN where there is none.
+    ax
+        Where to draw.
+    label
+        What the numbers are.
+    limits
+        The values of the first and the last colour.
+    text
+        Turns a number into text.
+    """
+    layout = _layout_of(mdp)
+    plot_cells(mdp, ax, letters=False)
+    image = np.full((len(layout.rows), len(layout.rows[0])), np.nan)
+    image[layout.positions[:, 1], layout.positions[:, 0]] = values
+    shown = ax.imshow(image, cmap="cividis", vmin=limits[0], vmax=limits[1], zorder=2)
+    ax.figure.colorbar(shown, ax=ax, shrink=0.8).set_label(label)
+    middle = limits[0] + _DARK * (limits[1] - limits[0])
+    for y, x in np.argwhere(np.isfinite(image)).tolist():
+        if image.shape[1] <= _SMALL_GRID:
+            ink = "white" if image[y, x] < middle else "black"
+            shown_text = text(float(image[y, x]))
+            ax.text(x, y, shown_text, ha="center", va="center", color=ink, fontsize=6, zorder=3)
+    return ax
+
+
+def _layout_of(mdp: TabularMdp) -> GridLayout:
+    if mdp.layout is None:
+        msg = f"{mdp.name!r} has no grid layout, so it cannot be drawn as one"
+        raise ModelError(msg)
+    return mdp.layout
+
+
+def _letters(layout: GridLayout) -> dict[tuple[int, int], str]:
+    return {(x, y): letter for y, row in enumerate(layout.rows) for x, letter in enumerate(row)}
+
+
+def _frame(ax: Axes, layout: GridLayout, around: tuple[int, int] | None = None) -> None:
+    """Show the whole grid, or the neighbourhood of a cell, rows going down; number the cells."""
+    quiet(ax)
+    ax.set_aspect("equal")
+    height, width = len(layout.rows), len(layout.rows[0])
+    if around is not None:
+        x, y = around
+        ax.set_xlim(x - 1.6, x + 1.6)
+        ax.set_ylim(y + 1.6, y - 1.6)
+        return
+    ax.set_xlim(-0.52, width - 0.48)
+    ax.set_ylim(height - 0.48, -0.52)
+    step = 1 if width <= _SMALL_GRID else 5
+    ax.set_xticks(range(0, width, step))
+    ax.set_yticks(range(0, height, step))
+    ax.tick_params(length=0)
+    ax.set_xlabel("x")
+    ax.set_ylabel("y")
+
+
+def _cell(ax: Axes, x: int, y: int, colour: str) -> None:
+    ax.add_patch(
+        Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="#c3ced6", linewidth=0.6)
+    )
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], colour: str) -> FancyArrowPatch:
+    return FancyArrowPatch(
+        start,
+        end,
+        arrowstyle="-|>",
+        mutation_scale=6,
+        linewidth=1.0,
+        color=colour,
+        shrinkA=0.0,
+        shrinkB=0.0,
+        zorder=3,
+    )
