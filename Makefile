@@ -45,7 +45,7 @@ paper: $(STAMP)
 	$(BIN)/xcskit paper
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/run.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/run.py
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -1,20 +1,15 @@
 """Training on the paper's setting, beside the interpreted oracle in the same run."""
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
+from oracle.environment import train
+from oracle.parameters import Parameters
+from oracle.xcsf import Xcsf
+from twins import world_of
 from xcskit.evaluation import against
 from xcskit.learner import XCSF, presets
 from xcskit.mdp import TabularMdp, frozen_lake, solve
-from xcskit.typing import Floats
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from oracle.environment import TabularEnvironment, train
-from oracle.parameters import Parameters
-from oracle.xcsf import Xcsf
 
 __all__ = ["measure"]
 
@@ -37,8 +32,7 @@ def _engine(mdp: TabularMdp, steps: int, seed: int) -> Callable[[], object]:
 
 
 def _oracle(mdp: TabularMdp, seed: int) -> Callable[[], object]:
-    arrays: tuple[Floats, ...] = mdp.kernel_model("training")
-    world = TabularEnvironment(*(array.tolist() for array in arrays))
+    world = world_of(mdp)
     twin = Xcsf(Parameters(), mdp.space.lower, mdp.space.upper, mdp.n_actions, seed)
     return lambda: train(twin, world, ORACLE_STEPS)
 
