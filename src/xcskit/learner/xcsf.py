@@ -62,8 +62,8 @@ class XCSF:
     >>> agent = XCSF.on(lake, seed=1).train(lake, 20_000)
     >>> agent.steps, agent.rules.n_microclassifiers
     (20000, 4660)
-    >>> agent.predict([(0, 0), (2, 3)])  # down or right, then right onto the goal
-    array([1, 2])
+    >>> agent.predict([(0, 0), (2, 3)])  # right, and right onto the goal
+    array([2, 2])
     """
 
     def __init__(
