@@ -106,7 +106,7 @@ def load_arrays(path: str | Path) -> TabularMdp:
         ``observations`` and ``action_names``, as ``from_arrays`` takes them.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as reason:
         msg = f"cannot read arrays from {str(path)!r}: {reason}; expected a file of numpy.savez"

@@ -82,7 +82,7 @@ def maze(
     is_named = isinstance(map, str) and map in MAZES
     cells = as_cells(_named_rows(str(map)) if is_named else read_rows(map), MAZE_CELLS, "maze")
     height, width = cells.shape
-    joined = map in _TOROIDAL if toroidal is None else toroidal
+    joined = is_named and map in _TOROIDAL if toroidal is None else toroidal
     around = _cells_around(cells, joined=joined)
     y, x = np.nonzero(cells != "O")
     is_food = cells[y, x] == "F"
