@@ -15,6 +15,7 @@ from xcskit.compaction.masses import MASSES
 from xcskit.compaction.minimal import Minimal, MinimalRules, minimal_rules
 from xcskit.compaction.path import GnmcPath, gnmc_path
 from xcskit.compaction.qrc import Qrc
+from xcskit.compaction.report import CompactionReport
 from xcskit.compaction.task import Method, compact, model_niches
 from xcskit.compaction.threshold import Threshold
 
@@ -22,6 +23,7 @@ __all__ = [
     "LOSSES",
     "MASSES",
     "METHODS",
+    "CompactionReport",
     "Cra2",
     "Fu",
     "Gnmc",

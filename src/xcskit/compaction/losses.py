@@ -141,7 +141,7 @@ def _policy_change(niches: Niches, values: Floats, _solution: Solution | None) -
 
 
 def _value_error(niches: Niches, values: Floats, solution: Solution | None) -> Loss:
-    best = optimal_values(niches, _needed(solution, "value_error"))
+    best = optimal_values(niches, _needed(solution, "mean_absolute_error"))
     return _Mean(
         lambda states, new: np.abs(best[states] - new).mean(axis=1),
         np.abs(best - values).mean(axis=1),
@@ -163,13 +163,13 @@ def _needed(solution: Solution | None, name: str) -> Solution:
 LOSSES: dict[str, Callable[[Niches, Floats, Solution | None], Loss]] = {
     "greatest_change": _greatest_change,
     "mean_change": _mean_change,
-    "value_error": _value_error,
+    "mean_absolute_error": _value_error,
     "policy_change": _policy_change,
     "regret": _regret,
 }
 """What backward elimination can hold down.
 
-``greatest_change`` and ``mean_change`` of Qhat; ``value_error``: the mean of |Q* - Qhat|;
+``greatest_change`` and ``mean_change`` of Qhat; ``mean_absolute_error``: the mean of |Q* - Qhat|;
 ``policy_change``: the share of states whose greedy action is another; ``regret``: the mean of
 V* - V of the greedy policy, exact.
 """

@@ -84,7 +84,7 @@ class GnmcPath:
         -------
         pl.DataFrame
             Columns ``rho``, ``n_rules``, ``n_microclassifiers`` and, given a solution,
-            ``value_error`` (the mean of |Q* - Qhat|) and ``policy_accuracy``.
+            ``mean_absolute_error`` and ``policy_accuracy``.
 
         Notes
         -----
@@ -112,7 +112,7 @@ class GnmcPath:
                 errors,
                 correct,
             )
-            columns["value_error"] = errors / self.niches.n_niches
+            columns["mean_absolute_error"] = errors / self.niches.n_niches
             columns["policy_accuracy"] = correct / len(self.niches.observations)
         table = pl.DataFrame(columns)
         if rhos is None:

@@ -1,0 +1,195 @@
+"""Methods of compaction side by side, on many populations, in one table."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from rich.table import Table
+from rich.text import Text
+
+from xcskit.compaction.bounds import no_farther_than
+from xcskit.compaction.losses import mean_regret
+from xcskit.compaction.minimal import minimal_rules
+from xcskit.compaction.task import Method, check_task, describe, model_niches
+from xcskit.errors import CompactionError
+from xcskit.evaluation.metrics import greedy_policy, policy_accuracy, value_error
+from xcskit.mdp import Solution
+from xcskit.rules import Niches, RuleSet
+from xcskit.typing import Bools, Floats
+
+__all__ = ["CompactionReport", "method_label"]
+
+_FULL = "(full)"
+
+_SCHEMA = {
+    "population": pl.String,
+    "method": pl.String,
+    "n_rules": pl.Int64,
+    "n_microclassifiers": pl.Int64,
+    "mean_absolute_error": pl.Float64,
+    "policy_accuracy": pl.Float64,
+    "regret": pl.Float64,
+    "greatest_change": pl.Float64,
+    "n_holes": pl.Int64,
+    "seconds": pl.Float64,
+    "minimum": pl.Int64,
+    "minimum_bound": pl.Int64,
+}
+
+_HEADINGS = {
+    "method": "method",
+    "n_rules": "rules",
+    "n_microclassifiers": "micros",
+    "mean_absolute_error": "MAE",
+    "policy_accuracy": "accuracy",
+    "regret": "regret",
+    "greatest_change": "change",
+    "n_holes": "holes",
+    "minimum": "minimum",
+    "minimum_bound": "proven",
+    "seconds": "s",
+}
+
+
+def method_label(method: Method) -> str:
+    """Give a method's name and parameters as text, such as ``gnmc(mass=fitness, rho=0.99)``."""
+    words = describe(method)
+    name = words.pop("method")
+    inside = ", ".join(f"{key}={value}" for key, value in words.items())
+    return f"{name}({inside})" if inside else str(name)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CompactionReport:
+    """What methods of compaction keep, and what it costs.
+
+    Parameters
+    ----------
+    table
+        A row a population and method, and one for the full rule set, with the columns
+
+        - ``n_rules``, ``n_microclassifiers``;
+        - ``mean_absolute_error`` (of Qhat), ``policy_accuracy``, ``regret`` (the mean over S of
+          V* - V of the greedy policy, exact), ``greatest_change`` (of Qhat by the compaction): null
+          where there are holes;
+        - ``n_holes``, ``seconds`` (of the method);
+        - ``minimum``: the fewest rules found with no niche farther from Q*, and
+          ``minimum_bound``: the fewest that are possible, as proven. They are equal where the
+          minimum is certified, and null where there are holes or none was asked for.
+    """
+
+    table: pl.DataFrame
+
+    @classmethod
+    def of(
+        cls,
+        populations: Mapping[str, RuleSet] | Sequence[RuleSet],
+        methods: Mapping[str, Method] | Sequence[Method],
+        solution: Solution,
+        *,
+        time_limit: float | None = 10.0,
+    ) -> Self:
+        """Compact every population by every method.
+
+        Parameters
+        ----------
+        populations, methods
+            Each with names, or without.
+        solution
+            The optimum of the model that the populations were trained on.
+        time_limit
+            Seconds for each certified minimum; None leaves the minima out.
+        """
+        named = populations if isinstance(populations, Mapping) else _numbered(populations)
+        ways = methods if isinstance(methods, Mapping) else {method_label(m): m for m in methods}
+        if not named or not ways:
+            msg = f"a report needs populations and methods: got {len(named)} and {len(ways)}"
+            raise CompactionError(msg)
+        rows: list[dict[str, Any]] = []
+        for name, rules in named.items():
+            niches = model_niches(rules, solution.mdp)
+            check_task(rules, niches)
+            every = np.ones(len(rules), dtype=np.bool_)
+            rows.append(_row(name, _FULL, rules, niches, every, 0.0, solution, time_limit))
+            for way, method in ways.items():
+                began = time.perf_counter()
+                kept = method.select(rules, niches, solution)
+                seconds = time.perf_counter() - began
+                rows.append(_row(name, way, rules, niches, kept, seconds, solution, time_limit))
+        return cls(table=pl.DataFrame(rows, schema=_SCHEMA))
+
+    def summary(self) -> pl.DataFrame:
+        """Give the mean of every column over the populations, a row a method."""
+        numbers = [name for name in _SCHEMA if name not in {"population", "method"}]
+        return self.table.group_by("method", maintain_order=True).agg(
+            pl.len().alias("n_populations"), *(pl.col(name).mean() for name in numbers)
+        )
+
+    def __repr__(self) -> str:
+        """Sizes, and the table."""
+        return f"CompactionReport\n{self.table}"
+
+    def __rich__(self) -> Table:
+        """Show the means over the populations as a table in a terminal."""
+        n_populations = self.table["population"].n_unique()
+        shown = Table(title=f"Compaction: means of {n_populations} populations")
+        for name, heading in _HEADINGS.items():
+            shown.add_column(heading, justify="left" if name == "method" else "right")
+        for row in self.summary().select(*_HEADINGS).rows():
+            shown.add_row(*(Text(_cell(value)) for value in row))
+        return shown
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _numbered(populations: Sequence[RuleSet]) -> dict[str, RuleSet]:
+    return {str(number): rules for number, rules in enumerate(populations)}
+
+
+def _row(
+    population: str,
+    method: str,
+    rules: RuleSet,
+    niches: Niches,
+    kept: Bools,
+    seconds: float,
+    solution: Solution,
+    time_limit: float | None,
+) -> dict[str, Any]:
+    values = niches.values_of(rules.fitness, kept, np.arange(niches.n_niches))
+    values = values.reshape(-1, niches.n_actions)
+    n_holes = int(np.count_nonzero(np.isnan(values)))
+    row = {
+        "population": population,
+        "method": method,
+        "n_rules": int(np.count_nonzero(kept)),
+        "n_microclassifiers": int(rules.numerosity[kept].sum()),
+        "n_holes": n_holes,
+        "seconds": seconds,
+    }
+    if n_holes:
+        return row
+    row |= _fidelity(rules, niches, values, solution)
+    if time_limit is not None:
+        bounds = no_farther_than(rules, niches, kept, solution)
+        least = minimal_rules(rules, niches, *bounds, time_limit=time_limit, start=kept)
+        row |= {"minimum": round(least.weight), "minimum_bound": round(least.bound)}
+    return row
+
+
+def _fidelity(
+    rules: RuleSet, niches: Niches, values: Floats, solution: Solution
+) -> dict[str, float]:
+    return {
+        "mean_absolute_error": value_error(values, solution),
+        "policy_accuracy": policy_accuracy(values, solution),
+        "regret": mean_regret(solution, solution.mdp.states, greedy_policy(values)),
+        "greatest_change": float(np.abs(values - niches.q_values(rules.fitness)).max()),
+    }
