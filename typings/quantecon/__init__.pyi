@@ -1,0 +1,1 @@
+"""The part of quantecon that the tests use, typed."""
