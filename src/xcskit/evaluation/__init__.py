@@ -1,5 +1,6 @@
 """Values and policies judged against the optimum, exactly and by rollouts; knows no learner."""
 
+from xcskit.evaluation.exact import PolicyValues, StepsToGoal, policy_values, steps_to_goal
 from xcskit.evaluation.holes import Holes, hole_mask
 from xcskit.evaluation.metrics import (
     Valuing,
@@ -12,11 +13,15 @@ from xcskit.evaluation.metrics import (
 
 __all__ = [
     "Holes",
+    "PolicyValues",
+    "StepsToGoal",
     "Valuing",
     "against",
     "greedy_policy",
     "hole_mask",
     "is_correct",
     "policy_accuracy",
+    "policy_values",
+    "steps_to_goal",
     "value_error",
 ]
