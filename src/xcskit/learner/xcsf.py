@@ -264,8 +264,8 @@ class XCSF:
             self._has_failed = True
             msg = (
                 f"values diverged at step {self.steps}: a prediction or a payoff is not finite. "
-                "Rewards may be too large for the prediction's learning rate, or degree 2 too much "
-                "for the space; scale rewards, lower eta, or use Rls or Constant predictions"
+                "Scale the rewards down, lower the eta of Nlms, raise the forgetting of Rls "
+                "towards 1, or use Constant predictions"
             )
             raise TrainingError(msg)
 
@@ -415,6 +415,7 @@ class XCSF:
 
     def read_values(self, observations: object) -> Floats:
         """Give Qhat of each observation and action; NaN where no rule matches."""
+        self._check_alive()
         rows = self._rows_of(observations)
         values = np.empty((len(rows), self.n_actions))
         read_values(self.system, rows, values)
