@@ -291,10 +291,10 @@ def test_what_does_not_fit_is_refused(solution: Solution) -> None:
         gnmc_path(rules[[]], niches)
     with pytest.raises(CompactionError, match="belong to a rule set of 60 rules"):
         gnmc_path(rules[:5], niches)
-    with pytest.raises(CompactionError, match="do not fit: their space"):
+    with pytest.raises(CompactionError, match=r"does not fit .*: space"):
         model_niches(rules, solution.mdp)
     renamed = dataclasses.replace(trained_rules(1), action_names=("w", "s", "e", "n"))
-    with pytest.raises(CompactionError, match="do not fit: their actions"):
+    with pytest.raises(CompactionError, match=r"does not fit .*: actions"):
         model_niches(renamed, solution.mdp)
     with pytest.raises(CompactionError, match=r"\(4, 0\) is seen in 0 states|fit"):
         gnmc_path(rules, niches).table(policy_iteration(frozen_lake("4x4"), 0.95))

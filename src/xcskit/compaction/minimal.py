@@ -1,5 +1,6 @@
 """The certified minimum: the fewest rules that keep every niche within bounds."""
 
+import logging
 import time
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -16,6 +17,8 @@ from xcskit.typing import Bools, Floats
 from xcskit.validation import check_choice, check_real
 
 __all__ = ["Minimal", "MinimalRules", "minimal_rules"]
+
+_LOG = logging.getLogger("xcskit.compaction")
 
 _OPTIMAL, _LIMIT, _INFEASIBLE = 0, 1, 2
 _WHOLE = 1e-6
@@ -225,14 +228,26 @@ class Minimal:
         check_choice("weights", self.weights, ("rules", "microclassifiers"))
         check_real("time_limit", self.time_limit, 0.0, open_low=True)
 
+    def solve(self, rules: RuleSet, niches: Niches) -> MinimalRules:
+        """Find the minimum, and what is proven of it."""
+        bounds = within(rules, niches, self.within)
+        return minimal_rules(
+            rules, niches, *bounds, weights=self.weights, time_limit=self.time_limit
+        )
+
     def select(
         self,
         rules: RuleSet,
         niches: Niches,
         solution: Solution | None,  # noqa: ARG002 - one interface
     ) -> Bools:
-        """Give a mask of the rules to keep."""
-        bounds = within(rules, niches, self.within)
-        return minimal_rules(
-            rules, niches, *bounds, weights=self.weights, time_limit=self.time_limit
-        ).kept
+        """Give a mask of the rules to keep; a warning is logged where it is not proven minimal."""
+        found = self.solve(rules, niches)
+        if found.status != "optimal":
+            _LOG.warning(
+                "time ended after %g s: weight %g found, at least %g proven",
+                found.seconds,
+                found.weight,
+                found.bound,
+            )
+        return found.kept

@@ -13,16 +13,17 @@ from rich.text import Text
 from xcskit.compaction.bounds import no_farther_than
 from xcskit.compaction.losses import mean_regret
 from xcskit.compaction.minimal import minimal_rules
-from xcskit.compaction.task import Method, check_task, describe, model_niches
+from xcskit.compaction.task import Method, check_task, describe, model_niches, states_of
 from xcskit.errors import CompactionError
 from xcskit.evaluation.metrics import greedy_policy, policy_accuracy, value_error
 from xcskit.mdp import Solution
 from xcskit.rules import Niches, RuleSet
-from xcskit.typing import Bools, Floats
+from xcskit.typing import Bools
 
-__all__ = ["CompactionReport", "method_label"]
+__all__ = ["CompactionReport", "measure", "method_label"]
 
 _FULL = "(full)"
+_FIDELITY = ("mean_absolute_error", "policy_accuracy", "regret", "greatest_change")
 
 _SCHEMA = {
     "population": pl.String,
@@ -163,33 +164,43 @@ def _row(
     solution: Solution,
     time_limit: float | None,
 ) -> dict[str, Any]:
-    values = niches.values_of(rules.fitness, kept, np.arange(niches.n_niches))
-    values = values.reshape(-1, niches.n_actions)
-    n_holes = int(np.count_nonzero(np.isnan(values)))
     row = {
         "population": population,
         "method": method,
-        "n_rules": int(np.count_nonzero(kept)),
-        "n_microclassifiers": int(rules.numerosity[kept].sum()),
-        "n_holes": n_holes,
+        **measure(rules, niches, kept, solution),
         "seconds": seconds,
     }
-    if n_holes:
-        return row
-    row |= _fidelity(rules, niches, values, solution)
-    if time_limit is not None:
+    if time_limit is not None and not row["n_holes"]:
         bounds = no_farther_than(rules, niches, kept, solution)
         least = minimal_rules(rules, niches, *bounds, time_limit=time_limit, start=kept)
         row |= {"minimum": round(least.weight), "minimum_bound": round(least.bound)}
     return row
 
 
-def _fidelity(
-    rules: RuleSet, niches: Niches, values: Floats, solution: Solution
-) -> dict[str, float]:
-    return {
-        "mean_absolute_error": value_error(values, solution),
-        "policy_accuracy": policy_accuracy(values, solution),
-        "regret": mean_regret(solution, solution.mdp.states, greedy_policy(values)),
-        "greatest_change": float(np.abs(values - niches.q_values(rules.fitness)).max()),
+def measure(rules: RuleSet, niches: Niches, kept: Bools, solution: Solution) -> dict[str, Any]:
+    """Give the size of a compaction and how far it is from Q* and from the full rule set.
+
+    Returns
+    -------
+    dict
+        ``n_rules``, ``n_microclassifiers``, ``n_holes`` and, None where there are holes,
+        ``mean_absolute_error``, ``policy_accuracy``, ``regret`` and ``greatest_change``.
+    """
+    values = niches.values_of(rules.fitness, kept, np.arange(niches.n_niches))
+    values = values.reshape(-1, niches.n_actions)
+    n_holes = int(np.count_nonzero(np.isnan(values)))
+    sizes = {
+        "n_rules": int(np.count_nonzero(kept)),
+        "n_microclassifiers": int(rules.numerosity[kept].sum()),
+        "n_holes": n_holes,
     }
+    if n_holes:
+        return {**sizes, **dict.fromkeys(_FIDELITY)}
+    states = states_of(niches, solution.mdp)
+    fidelity = (
+        value_error(values, solution, states),
+        policy_accuracy(values, solution, states),
+        mean_regret(solution, states, greedy_policy(values)),
+        float(np.abs(values - niches.q_values(rules.fitness)).max()),
+    )
+    return {**sizes, **dict(zip(_FIDELITY, fidelity, strict=True))}

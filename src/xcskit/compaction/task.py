@@ -99,7 +99,10 @@ def check_fit(rules: RuleSet, mdp: TabularMdp) -> None:
         ("actions", rules.action_names, mdp.action_names),
     ):
         if ours != theirs:
-            msg = f"the rule set and {mdp.name!r} do not fit: their {what} are {ours} and {theirs}"
+            msg = (
+                f"the rule set does not fit {mdp.name!r}: {what} {ours} of the rules, "
+                f"{theirs} of the model"
+            )
             raise CompactionError(msg)
 
 
