@@ -16,7 +16,7 @@ from xcskit.typing import Bools, Floats
 
 __all__ = ["plot_arrows", "plot_cells", "plot_heatmap", "plot_slips"]
 
-_CELL_COLOURS = {"H": "#5b7083", "G": "#f2c14e", "S": "#cfe8d5"}
+_CELL_COLOURS = {"H": "#5b7083", "O": "#5b7083", "C": "#5b7083", "G": "#f2c14e", "S": "#cfe8d5"}
 _ICE = "#f4f8fb"
 _ARROW_LENGTH = 0.34
 _DARK = 0.55

@@ -1,0 +1,53 @@
+"""The environment that a command line names."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xcskit.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from xcskit.mdp import TabularMdp
+
+__all__ = ["EnvironmentName", "EnvironmentOptions", "Slip", "read_environment"]
+
+EnvironmentName = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENV",
+        help="A name as frozenlake-8x8, maze5, taxi or cliffwalking; the file of a map or of "
+        "arrays (.npz); or a Gymnasium id.",
+    ),
+]
+Slip = Annotated[
+    float | None, typer.Option(min=0.0, max=1.0, help="Probability that a move slips.")
+]
+EnvironmentOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-O",
+        metavar="NAME=VALUE",
+        help="Another option of the environment, as view=sensors. Can be repeated.",
+    ),
+]
+
+
+def read_environment(name: str, slip: float | None, options: list[str] | None) -> "TabularMdp":
+    """Give the model that a command line names."""
+    from xcskit.mdp import load_environment  # noqa: PLC0415 - help appears at once
+
+    settings = dict(_setting(option) for option in options or ())
+    return load_environment(name, **settings, **({} if slip is None else {"slip": slip}))
+
+
+def _setting(option: str) -> tuple[str, object]:
+    name, separator, value = option.partition("=")
+    if not (name and separator):
+        msg = f"--option {option} is not of the form NAME=VALUE"
+        raise ConfigurationError(msg)
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value

@@ -1,0 +1,82 @@
+"""The command ``xcskit``: a table of commands, and how errors end."""
+
+import importlib
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final
+
+import typer
+
+from xcskit.errors import ConfigurationError, XcskitError
+
+__all__ = ["COMMANDS", "app", "main", "run"]
+
+COMMANDS: Final = {"compact": "xcskit.cli.compact", "solve": "xcskit.cli.solve"}
+"""Each command, and the module whose function of that name it is."""
+
+OK, FAILED, BAD_USAGE = 0, 1, 2
+
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises; Typer does not name it."""
+
+app = typer.Typer(
+    help="Learning classifier systems for reinforcement learning: "
+    "rules you can read, measured against the optimum.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback()
+def options(
+    *,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Take the options that every command has; ``run`` looks for them itself."""
+
+
+for _name, _module in COMMANDS.items():
+    app.command(_name)(getattr(importlib.import_module(_module), _name))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and give its exit status: 0, 1 (the work failed) or 2 (bad usage).
+
+    Parameters
+    ----------
+    arguments
+        As a shell gives them, without the program's name.
+    """
+    is_debugging = "--debug" in arguments
+    rest = [argument for argument in arguments if argument != "--debug"] or ["--help"]
+    try:
+        return int(app(rest, prog_name="xcskit", standalone_mode=False) or OK)
+    except UsageError as error:
+        return _fail(_in_words(error), BAD_USAGE, is_debugging=is_debugging)
+    except ConfigurationError as error:
+        return _fail(str(error), BAD_USAGE, is_debugging=is_debugging)
+    except (XcskitError, OSError) as error:
+        return _fail(str(error), FAILED, is_debugging=is_debugging)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", FAILED, is_debugging=is_debugging)
+    except Exception as error:  # noqa: BLE001 - a person at a shell gets one line, whatever broke
+        message = f"unexpected {error!r}; --debug shows where"
+        return _fail(message, FAILED, is_debugging=is_debugging)
+
+
+def main() -> None:
+    """Run the command that the shell gave."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def _in_words(error: Exception) -> str:
+    words: Callable[[], str] = getattr(error, "format_message", error.__str__)
+    return words()
+
+
+def _fail(message: str, status: int, *, is_debugging: bool) -> int:
+    if is_debugging:
+        traceback.print_exc()
+    sys.stderr.write(f"xcskit: error: {' '.join(message.split())}\n")
+    return status
