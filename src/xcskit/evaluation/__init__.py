@@ -10,18 +10,22 @@ from xcskit.evaluation.metrics import (
     policy_accuracy,
     value_error,
 )
+from xcskit.evaluation.rollouts import Rollouts, paper_rollouts, rollouts
 
 __all__ = [
     "Holes",
     "PolicyValues",
+    "Rollouts",
     "StepsToGoal",
     "Valuing",
     "against",
     "greedy_policy",
     "hole_mask",
     "is_correct",
+    "paper_rollouts",
     "policy_accuracy",
     "policy_values",
+    "rollouts",
     "steps_to_goal",
     "value_error",
 ]

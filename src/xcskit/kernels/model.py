@@ -8,7 +8,7 @@ from xcskit.kernels.compiler import kernel
 from xcskit.kernels.random import draw
 from xcskit.typing import Bools, Floats, Ints, Words
 
-__all__ = ["Model", "draw_start", "sample_outcome"]
+__all__ = ["Model", "draw_start", "outcome_at", "sample_outcome", "start_at"]
 
 
 class Model(NamedTuple):
@@ -30,23 +30,30 @@ class Model(NamedTuple):
 
 
 @kernel
-def _first_exceeding(cumulative: Floats, begin: int, end: int, u: float) -> int:
-    row = begin
-    while row < end - 1 and cumulative[row] <= u:
+def outcome_at(model: Model, n_actions: int, state: int, action: int, u: float) -> int:
+    """Give the row of the pair's first outcome whose cumulative probability exceeds ``u``."""
+    pair = state * n_actions + action
+    row = int(model.first[pair])
+    last = model.first[pair + 1] - 1
+    while row < last and model.cumulative[row] <= u:
         row += 1
     return row
 
 
 @kernel
+def start_at(model: Model, u: float) -> int:
+    """Give the first start whose cumulative probability exceeds ``u``."""
+    row = int(np.searchsorted(model.start_cumulative, u, side="right"))
+    return int(model.start[min(row, model.start.size - 1)])
+
+
+@kernel
 def sample_outcome(model: Model, n_actions: int, state: int, action: int, stream: Words) -> int:
-    """Draw once, and give the row of the first outcome whose cumulative probability exceeds it."""
-    pair = state * n_actions + action
-    u = draw(stream)
-    return _first_exceeding(model.cumulative, model.first[pair], model.first[pair + 1], u)
+    """Draw once, and give the row of what follows the pair."""
+    return outcome_at(model, n_actions, state, action, draw(stream))
 
 
 @kernel
 def draw_start(model: Model, stream: Words) -> int:
     """Draw once, and give a state of the start distribution."""
-    row = int(np.searchsorted(model.start_cumulative, draw(stream), side="right"))
-    return int(model.start[min(row, model.start.size - 1)])
+    return start_at(model, draw(stream))
