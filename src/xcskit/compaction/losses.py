@@ -8,8 +8,8 @@ import numpy as np
 
 from xcskit.compaction.task import optimal_values, states_of
 from xcskit.errors import CompactionError
+from xcskit.evaluation import policy_values
 from xcskit.mdp import Solution
-from xcskit.mdp.bellman import chain_of, solve_chain
 from xcskit.rules import Niches
 from xcskit.typing import Floats, Ints
 
@@ -110,15 +110,11 @@ def mean_regret(solution: Solution, states: Ints, policy: Ints) -> float:
     Returns
     -------
     float
-        Exact up to rounding, never below 0; infinite where, with gamma 1, the policy never ends.
+        Exact up to rounding, never below 0; with gamma 1 infinite where the policy loses for ever.
     """
     whole = solution.policy.copy()
     whole[states] = policy
-    chain = chain_of(solution.mdp, whole)
-    try:
-        v = solve_chain(chain.transition, chain.reward, solution.gamma)
-    except RuntimeError:  # SciPy's word for a singular system
-        return float("inf")
+    v = policy_values(solution.mdp, whole, solution.gamma).v
     return max(0.0, float((solution.v[states] - v[states]).mean()))
 
 

@@ -15,7 +15,7 @@ from xcskit.compaction.losses import mean_regret
 from xcskit.compaction.minimal import minimal_rules
 from xcskit.compaction.task import Method, check_task, describe, model_niches, states_of
 from xcskit.errors import CompactionError
-from xcskit.evaluation.metrics import greedy_policy, policy_accuracy, value_error
+from xcskit.evaluation import greedy_policy, policy_accuracy, value_error
 from xcskit.mdp import Solution
 from xcskit.rules import Niches, RuleSet
 from xcskit.typing import Bools
