@@ -7,6 +7,7 @@ from xcskit.mdp.lake import frozen_lake, random_lake_map
 from xcskit.mdp.maze import maze
 from xcskit.mdp.model import GridLayout, TabularMdp
 from xcskit.mdp.outcomes import Outcomes
+from xcskit.mdp.q_learning import QLearning, q_learning
 from xcskit.mdp.solution import FiniteHorizonSolution, Solution
 from xcskit.mdp.solvers import (
     finite_horizon,
@@ -21,6 +22,7 @@ __all__ = [
     "FiniteHorizonSolution",
     "GridLayout",
     "Outcomes",
+    "QLearning",
     "Solution",
     "TabularMdp",
     "finite_horizon",
@@ -32,6 +34,7 @@ __all__ = [
     "maze",
     "modified_policy_iteration",
     "policy_iteration",
+    "q_learning",
     "random_lake_map",
     "solve",
     "value_iteration",
