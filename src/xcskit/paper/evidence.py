@@ -1,0 +1,241 @@
+"""What the figures, tables and claims rest on: tables made from the trained instances."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from xcskit.compaction import Pdrc
+from xcskit.evaluation import is_correct
+from xcskit.mdp import Solution
+from xcskit.paper.instances import MASSES, Instance
+from xcskit.typing import Bools, Floats, Ints
+
+__all__ = ["RHOS", "actions_table", "environments_table", "gnmc_table", "instances_table"]
+
+RHOS = np.arange(100) / 100.0
+"""The mass removal factors of the paper's compaction figure."""
+
+
+def environments_table(
+    solutions: dict[str, Solution], policies: pl.DataFrame, target_error: float
+) -> pl.DataFrame:
+    """Give a row for each variant: its size, and facts of its optimum.
+
+    Parameters
+    ----------
+    solutions
+        The optimum of each variant.
+    policies
+        As of ``policies_table``.
+    target_error
+        epsilon_0; action gaps below it count as small.
+    """
+    rows: list[dict[str, Any]] = []
+    for variant, solution in solutions.items():
+        states = solution.mdp.states
+        start = int(np.argmax(solution.mdp.test_start))
+        rows.append(
+            {
+                "variant": variant,
+                "n_states": states.size,
+                "n_tied": int((solution.advocacy[states].sum(axis=1) > 1).sum()),
+                "n_small_gaps": int((_gaps(solution, states) < target_error).sum()),
+                "start_value": float(solution.v[start]),
+                "error_of_zero": float(np.abs(solution.q[states]).mean()),
+                "target_error": target_error,
+                "least_steps": _least_steps(solution),
+                "least_sampled_steps": policies.filter(variant=variant)["least_stg"].min(),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _least_steps(solution: Solution) -> int | None:
+    """Count the steps of the shortest way from the test start to a goal."""
+    mdp = solution.mdp
+    origin = mdp.outcomes.states_of_rows(mdp.n_actions)
+    here = mdp.test_start > 0.0
+    for step in range(1, mdp.n_states + 1):
+        is_next = here[origin]
+        if (is_next & mdp.outcomes.is_success).any():
+            return step
+        here = np.zeros_like(here)
+        here[mdp.outcomes.next_state[is_next & ~mdp.outcomes.is_terminated]] = True
+    return None
+
+
+def actions_table(instances: Sequence[Instance]) -> pl.DataFrame:
+    """Give a row for each instance and state: the greedy action, and what it should be."""
+    frames: list[pl.DataFrame] = []
+    for instance in instances:
+        solution, states = instance.solution, instance.solution.mdp.states
+        seen, names = solution.mdp.observations[states], np.array(solution.mdp.action_names)
+        values = instance.values("A")
+        frames.append(
+            pl.DataFrame(
+                {
+                    "variant": instance.variant,
+                    "seed": np.full(states.size, instance.seed),
+                    "state": states,
+                    "x": seen[:, 0],
+                    "y": seen[:, 1],
+                    "action": names[instance.policy("A")[states]],
+                    "is_correct": is_correct(values, solution.advocacy[states]),
+                    "optimal_action": names[solution.policy[states]],
+                    "action_gap": _gaps(solution, states),
+                }
+            )
+        )
+    return pl.concat(frames)
+
+
+def _gaps(solution: Solution, states: Ints) -> Floats:
+    """Give the gap to the best action that is not optimal, as ties cost nothing."""
+    others = np.where(solution.advocacy[states], -np.inf, solution.q[states])
+    gaps: Floats = solution.v[states] - others.max(axis=1)
+    return gaps
+
+
+def gnmc_table(instances: Sequence[Instance]) -> pl.DataFrame:
+    """Give a row for each instance, mass and rho: size and performance."""
+    frames = [
+        path.table(instance.solution, RHOS).select(
+            pl.lit(instance.variant).alias("variant"),
+            pl.lit(mass).alias("mass"),
+            pl.lit(instance.seed, pl.Int64).alias("seed"),
+            pl.all(),
+        )
+        for instance in instances
+        for mass, path in instance.paths.items()
+    ]
+    return pl.concat(frames)
+
+
+def instances_table(instances: Sequence[Instance]) -> pl.DataFrame:
+    """Give a row for each instance: its performance, and the structure of its population."""
+    return pl.DataFrame([_row(instance) for instance in instances])
+
+
+def _row(instance: Instance) -> dict[str, Any]:
+    rules, niches, solution = instance.rules, instance.niches, instance.solution
+    states = solution.mdp.states
+    values = instance.values("A")
+    return {
+        "variant": instance.variant,
+        "seed": instance.seed,
+        "mean_absolute_error": float(np.abs(values - solution.q[states]).mean()),
+        "policy_accuracy": float(is_correct(values, solution.advocacy[states]).mean()),
+        "n_rules": len(rules),
+        "n_microclassifiers": rules.n_microclassifiers,
+        **_terminal_only(instance),
+        "n_gnmc_holes": sum(_holes_at_the_end(instance, mass) for mass in MASSES),
+        "is_pdrc": bool(
+            (_at_the_end(instance, "tan") == Pdrc().select(rules, niches, solution)).all()
+        ),
+        "greatest_drop": _greatest_drop(instance),
+        **_by_experience(instance),
+        "mass_correlation": _mass_correlation(instance),
+        **_rules_per_pair(instance),
+    }
+
+
+def _terminal_only(instance: Instance) -> dict[str, int]:
+    """Count the rules that match no state of S, their experience, and those that GNMC keeps."""
+    first, _ = instance.niches.by_rule
+    is_idle = np.diff(first) == 0
+    experience = np.asarray(instance.rules["experience"])[is_idle]
+    kept = [int((path.kept(0.0) & is_idle).sum()) for path in instance.paths.values()]
+    return {
+        "n_idle": int(is_idle.sum()),
+        "n_idle_experienced": int((experience > 0).sum()),
+        "n_idle_kept": sum(kept),
+    }
+
+
+def _at_the_end(instance: Instance, mass: str) -> Bools:
+    """Give GNMC's smallest set: sets are nested, so that it has every hole that any has."""
+    path = instance.paths[mass]
+    return path.kept(float(path.breakpoints[-1]))
+
+
+def _holes_at_the_end(instance: Instance, mass: str) -> int:
+    return int(instance.niches.keep(_at_the_end(instance, mass)).is_hole.sum())
+
+
+def _greatest_drop(instance: Instance) -> float:
+    """Give the share of the rules that leave the path of fitness at one rho, at most."""
+    drop_out = instance.paths["fitness"].drop_out
+    leaving = drop_out[(drop_out > 0.0) & (drop_out < 1.0)]
+    _, counts = np.unique(leaving, return_counts=True)
+    return int(counts.max(initial=0)) / drop_out.size
+
+
+def _by_experience(instance: Instance) -> dict[str, int]:
+    """Say what keeping the most experienced rules does, where GNMC keeps as many."""
+    experience = np.asarray(instance.rules["experience"])
+    n_kept = int(instance.kept("B").sum())
+    most = np.zeros(len(experience), dtype=np.bool_)
+    most[np.argsort(-experience, kind="stable")[:n_kept]] = True
+    in_niche = experience[instance.niches.members]
+    safe = int(np.maximum.reduceat(in_niche, instance.niches.first[:-1]).min())
+    return {
+        "n_gnmc_rules": n_kept,
+        "n_experience_holes": int(instance.niches.keep(most).is_hole.sum()),
+        "safe_experience": safe,
+        "n_safe_rules": int((experience >= safe).sum()),
+    }
+
+
+def _mass_correlation(instance: Instance) -> float:
+    """Correlate, over the niches, how evenly mass is spread with the share of rules kept.
+
+    Evenness: the effective number of rules, 1 / sum of squared shares, over their number. Kept: by
+    Algorithm 1 in that niche alone, at rho 1/2.
+    """
+    niches = instance.niches
+    mass = instance.rules.fitness[niches.members]
+    order = np.lexsort((-mass, niches.niche_of))
+    starts, sizes = niches.first[:-1], niches.sizes
+    share = mass[order] / np.repeat(np.add.reduceat(mass[order], starts), sizes)
+    running = np.cumsum(share)
+    before = running - share - np.repeat(running[starts] - share[starts], sizes)
+    n_kept = np.add.reduceat((before < 0.5).astype(np.int64), starts)
+    evenness = 1.0 / np.add.reduceat(share**2, starts) / sizes
+    kept = n_kept / sizes
+    if np.ptp(evenness) == 0.0 or np.ptp(kept) == 0.0:
+        return 0.0
+    return float(stats.spearmanr(evenness, kept).statistic)
+
+
+def _rules_per_pair(instance: Instance) -> dict[str, float | None]:
+    """Count the rules that match, per pair, away from holes in the ice and next to them."""
+    is_near = _is_near_hole(instance.solution)
+    kept = instance.niches.keep(instance.kept("B"))
+    n_actions = kept.n_actions
+    counts: dict[str, float | None] = {}
+    for name, chosen in (("open", ~is_near), ("near", is_near)):
+        inside = np.repeat(chosen, n_actions)
+        members = kept.members[inside[kept.niche_of]]
+        n_pairs = int(inside.sum())
+        counts[f"rules_per_pair_{name}"] = np.unique(members).size / n_pairs if n_pairs else None
+    return counts
+
+
+def _is_near_hole(solution: Solution) -> Bools:
+    """Tell which states of S have a hole in the ice among their eight neighbours."""
+    mdp = solution.mdp
+    if mdp.layout is None:
+        return np.zeros(mdp.states.size, dtype=np.bool_)
+    is_hole = np.array([[letter == "H" for letter in row] for row in mdp.layout.rows])
+    padded = np.pad(is_hole, 1)
+    height, width = is_hole.shape
+    near = np.zeros_like(is_hole)
+    for dy in range(3):
+        for dx in range(3):
+            near |= padded[dy : dy + height, dx : dx + width]
+    x, y = mdp.layout.positions[mdp.states].T
+    answer: Bools = near[y, x]
+    return answer
