@@ -12,6 +12,7 @@ from twins import assert_equal, assert_same_events, twins, world_of
 from xcskit.kernels import matching
 from xcskit.kernels.matching import ScanIndex
 from xcskit.kernels.training import train_on_model
+from xcskit.learner import XCSF
 from xcskit.mdp import TabularMdp, frozen_lake
 
 N_STEPS = 3000
@@ -35,6 +36,7 @@ MAPS: dict[str, Any] = {
     "4x4": ("4x4", 0.1),
     "8x8": ("8x8", 0.0),
     "8x8-slippery": ("8x8", 0.3),
+    "wide": (("S" + "F" * 119, *["FH" * 60, "F" * 120] * 59, "F" * 119 + "G"), 0.1),
     "oblong": (("SFFFFFFFFF", "FFHFFFHFFF", "FFFFFFFFFG"), 0.1),
 }
 
@@ -96,8 +98,8 @@ def lake(where: str) -> TabularMdp:
     return frozen_lake(layout, slip=slip)
 
 
-def run(case: Case, *, n_steps: int = N_STEPS, stride: int = 1, seed: int = 7) -> None:
-    """Train both and compare them again and again."""
+def run(case: Case, *, n_steps: int = N_STEPS, stride: int = 1, seed: int = 7) -> XCSF:
+    """Train both and compare them again and again; give the engine."""
     mdp = lake(case.where)
     agent, oracle = twins(Parameters(**{**BUSY, **case.changes}), mdp, seed, case.n_environments)
     model, world = mdp.kernel_model(), world_of(mdp)
@@ -108,6 +110,7 @@ def run(case: Case, *, n_steps: int = N_STEPS, stride: int = 1, seed: int = 7) -
     assert_same_events(agent, oracle)
     missing = {name for name in case.expected if not agent.events[name]}
     assert not missing, f"never happened: {missing}"
+    return agent
 
 
 @pytest.mark.parametrize("case", COMPONENTS[:1], ids=lambda case: case.name)
@@ -138,6 +141,14 @@ def test_the_papers_setting(slip: str) -> None:
 def test_the_papers_setting_when_the_population_is_full() -> None:
     paper = {"N": 5000, "theta_ga": 50.0, "theta_sub": 50.0, "epsilon_0": 0.01}
     run(Case("late", "8x8", paper), n_steps=24_000, stride=500)
+
+
+@pytest.mark.slow
+def test_deletion_over_more_than_one_superblock() -> None:
+    changes = {"N": 5000, "r_0": 2, "theta_del": 2.0, "delta": 0.5}
+    expected = frozenset({"covered", "deleted", "removed", "reused_slot"})
+    agent = run(Case("superblocks", "wide", changes, expected), n_steps=4000, stride=200)
+    assert agent.events["n_used"] > 64 * 64
 
 
 @pytest.mark.slow

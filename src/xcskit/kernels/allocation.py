@@ -6,8 +6,9 @@ import numpy as np
 
 from xcskit.kernels.components import ConditionScheme, PredictionScheme
 from xcskit.kernels.matching import make_index
-from xcskit.kernels.population import BLOCK, RULE, TALLY, WORTH, Population, Rules, Sets, Tallies
+from xcskit.kernels.population import RULE, TALLY, Population, Rules, Sets, Tallies
 from xcskit.kernels.step import EPISODE, UNDECIDED, Episodes, System
+from xcskit.kernels.wheel import BLOCK, new_wheel
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Words
 
@@ -38,15 +39,12 @@ def new_system(
     that a large N costs memory only as far as the population grows.
     """
     capacity = population_capacity(population_size, n_actions, n_environments)
-    ballot = np.zeros((4, capacity))
-    ballot[WORTH] = np.inf
     population = Population(
         rules=cast("Rules", np.zeros(capacity, RULE)),
         condition=condition.storage(capacity + 2, space),
         prediction=prediction.storage(capacity, space),
         matcher=make_index(space, n_actions, capacity),
-        ballot=ballot,
-        wheel=np.zeros((2, capacity // BLOCK)),
+        wheel=new_wheel(capacity),
         freed=np.zeros(capacity, dtype=np.int64),
         tally=cast("Tallies", np.zeros(1, TALLY)),
     )

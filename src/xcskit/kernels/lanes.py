@@ -5,6 +5,7 @@ compiler arranges by itself would not have a stated order. Here the order is the
 lane l adds values l, l + 8, .., l + 56, and the lanes are added pairwise (docs/determinism.md).
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,8 +23,12 @@ _VECTOR = ir.VectorType(_DOUBLE, N_LANES)
 _INDEX = ir.IntType(32)
 
 
+def _constant(value: float) -> ir.Constant:
+    return ir.Constant(_VECTOR, [value] * N_LANES)
+
+
 def _zeros() -> ir.Constant:
-    return ir.Constant(_VECTOR, [0.0] * N_LANES)
+    return _constant(0.0)
 
 
 def _data(context: Any, builder: ir.IRBuilder, kind: types.Type, array: ir.Value) -> ir.Value:  # noqa: ANN401 - Numba's target context
@@ -50,6 +55,19 @@ def _add_lanes(builder: ir.IRBuilder, vector: ir.Value) -> ir.Value:
     while len(sums) > 1:
         sums = [builder.fadd(a, b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
     return sums[0]
+
+
+def _pick(builder: ir.IRBuilder, better: str, one: ir.Value, other: ir.Value) -> ir.Value:
+    return builder.select(builder.fcmp_ordered(better, one, other), one, other)
+
+
+def _pick_lane(builder: ir.IRBuilder, better: str, vector: ir.Value) -> ir.Value:
+    best, *others = (
+        builder.extract_element(vector, ir.Constant(_INDEX, i)) for i in range(N_LANES)
+    )
+    for other in others:
+        best = _pick(builder, better, best, other)
+    return best
 
 
 @intrinsic
@@ -80,7 +98,10 @@ def sum_block_apart(
     begin: Any,  # noqa: ANN401, ARG001 - Numba's interface
     threshold: Any,  # noqa: ANN401, ARG001 - Numba's interface
 ) -> object:
-    """Sum 64 values apart: ``above`` where the key reaches the threshold, else ``below``."""
+    """Sum 64 values apart: ``above`` where the key reaches the threshold, else ``below``.
+
+    Gives both sums, the greatest key below the threshold and the least above.
+    """
 
     def emit(
         context: Any,  # noqa: ANN401 - Numba's target context
@@ -92,14 +113,23 @@ def sum_block_apart(
         begin, threshold = arguments[3], _splat(builder, arguments[4])
         sum_above: ir.Value = _zeros()
         sum_below: ir.Value = _zeros()
+        floor: ir.Value = _constant(-math.inf)
+        ceiling: ir.Value = _constant(math.inf)
         for offset in range(0, _BLOCK, N_LANES):
             high, low, key = (_load(builder, data, begin, offset) for data in arrays)
             is_below = builder.fcmp_ordered("<", key, threshold)
             sum_above = builder.fadd(sum_above, builder.select(is_below, _zeros(), high))
             sum_below = builder.fadd(sum_below, builder.select(is_below, low, _zeros()))
-        sums = [_add_lanes(builder, sum_above), _add_lanes(builder, sum_below)]
+            floor = _pick(builder, ">", floor, builder.select(is_below, key, floor))
+            ceiling = _pick(builder, "<", ceiling, builder.select(is_below, ceiling, key))
+        sums = [
+            _add_lanes(builder, sum_above),
+            _add_lanes(builder, sum_below),
+            _pick_lane(builder, ">", floor),
+            _pick_lane(builder, "<", ceiling),
+        ]
         packed: ir.Value = context.make_tuple(builder, signature.return_type, sums)
         return packed
 
-    pair = types.UniTuple(types.float64, 2)
-    return pair(above, below, keys, types.int64, types.float64), emit
+    four = types.UniTuple(types.float64, 4)
+    return four(above, below, keys, types.int64, types.float64), emit

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.matching import BitIndex, ScanIndex, flip
 from xcskit.kernels.settings import LEAST, Settings
+from xcskit.kernels.wheel import MASS, PENALISED, PLAIN, WORTH, Wheel, mark_stale
 from xcskit.typing import Floats, Ints
 
 __all__ = [
-    "BLOCK",
     "RULE",
     "TALLY",
     "Population",
@@ -25,9 +25,6 @@ __all__ = [
 ]
 
 Slots: TypeAlias = NDArray[np.uint32]
-
-BLOCK = 64
-"""Slots in a block of the deletion wheel, and bits in a word of the index."""
 
 RULE = np.dtype(
     [
@@ -121,17 +118,14 @@ class Population(NamedTuple):
     """Slots of rules, and what is derived from them.
 
     ``rules``: (capacity,) of ``RULE``; numerosity 0 marks a free slot. ``condition`` has two rows
-    more, the cradle of the GA's children. ``ballot``: (4, capacity), what the deletion wheel reads
-    of each slot: plain vote, vote of a poor rule, worth, mass. ``wheel``: (2, n_blocks), work
-    space. ``freed``: (capacity,), a stack.
+    more, the cradle of the GA's children. ``freed``: (capacity,), a stack.
     """
 
     rules: Rules
     condition: Any
     prediction: Any
     matcher: BitIndex | ScanIndex
-    ballot: Floats
-    wheel: Floats
+    wheel: Wheel
     freed: Ints
     tally: Tallies
 
@@ -155,21 +149,19 @@ class Sets(NamedTuple):
     shares: Floats
 
 
-PLAIN, PENALISED, WORTH, MASS = 0, 1, 2, 3
-
-
 @kernel
 def weigh(population: Population, settings: Settings, slot: int) -> None:
     """Bring the ballot of a rule up to date with its numbers."""
     rule = population.rules[slot]
     worth = max(rule.fitness / rule.numerosity, LEAST)
     plain = rule.action_set_size * rule.numerosity
-    ballot = population.ballot
+    ballot = population.wheel.ballot
     ballot[PLAIN, slot] = plain
     ballot[PENALISED, slot] = plain / worth
     ballot[WORTH, slot] = worth if rule.experience > settings.theta_del else np.inf
     by_numerosity = settings.deletion_mean == 0
     ballot[MASS, slot] = rule.fitness * rule.numerosity if by_numerosity else rule.fitness
+    mark_stale(population.wheel, slot)
 
 
 @kernel
@@ -218,11 +210,12 @@ def remove_rule(population: Population, sets: Sets, slot: int) -> None:
     tally = population.tally[0]
     flip(population.matcher, population.condition, slot, population.rules[slot].action)
     population.rules[slot].numerosity = 0
-    ballot = population.ballot
+    ballot = population.wheel.ballot
     ballot[PLAIN, slot] = 0.0
     ballot[PENALISED, slot] = 0.0
     ballot[WORTH, slot] = np.inf
     ballot[MASS, slot] = 0.0
+    mark_stale(population.wheel, slot)
     population.freed[tally.n_freed] = slot
     tally.n_freed += 1
     tally.n_macros -= 1

@@ -15,7 +15,8 @@ from xcskit.kernels.niches import (
     index_rules,
     value_niches,
 )
-from xcskit.kernels.population import BLOCK, RULE, Rules
+from xcskit.kernels.population import RULE, Rules
+from xcskit.kernels.wheel import BLOCK
 from xcskit.typing import Bools, Floats, Ints
 
 if TYPE_CHECKING:
