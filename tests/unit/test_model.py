@@ -1,4 +1,6 @@
+import copy
 import dataclasses
+import pickle
 
 import gymnasium
 import numpy as np
@@ -80,6 +82,14 @@ def test_models_are_read_only_copies() -> None:
     assert mdp.outcomes.reward[0] == 0.0
     for array in (*mdp.outcomes, mdp.observations, mdp.training_start, mdp.states):
         assert not array.flags.writeable
+
+
+def test_copies_in_other_processes_are_frozen_too() -> None:
+    lake = frozen_lake("8x8", slip=0.1)
+    assert len(lake.states) == 53
+    for other in (pickle.loads(pickle.dumps(lake)), copy.deepcopy(lake)):  # noqa: S301 - our own
+        assert other.fingerprint == lake.fingerprint
+        assert not other.kernel_model().first.flags.writeable
 
 
 def test_equal_content_has_equal_fingerprints_and_any_change_another() -> None:

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -134,6 +134,11 @@ class TabularMdp:
             )
             raise ModelError(msg)
         return frozen(start, np.float64)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what makes the model, not what was computed from it, so that copies are frozen."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return partial(type(self), **values), ()
 
     def __repr__(self) -> str:
         """Name and size."""

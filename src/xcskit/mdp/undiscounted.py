@@ -14,12 +14,26 @@ _UNREACHED = -9999
 _NAMED_STATES = 3
 
 
-def ending_policy(mdp: TabularMdp) -> Ints:
-    """Give a policy that ends with certainty from every state, one with the shortest ways.
+def ending_policy(mdp: TabularMdp, wanted: Ints) -> Ints:
+    """Give a policy that ends with certainty from every state, and is as wanted where that may be.
 
-    Where an end can be reached at all from every state, a step of it comes nearer to an end with
-    a positive probability; hence it ends.
+    Parameters
+    ----------
+    mdp
+        The model.
+    wanted
+        A policy, which may not end: shape (n_states,).
+
+    Notes
+    -----
+    From some states the wanted policy can never end; it is replaced there by one that comes
+    nearer to an end with a positive probability in each step. From every state there is then a
+    way to an end, and so the policy ends.
     """
+    return np.where(endless_states(mdp, _only(mdp, wanted)), _shortest_ways(mdp), wanted)
+
+
+def _shortest_ways(mdp: TabularMdp) -> Ints:
     every_row = np.ones(mdp.outcomes.next_state.size, dtype=np.bool_)
     onward = _next_on_shortest_way_to_an_end(mdp, every_row)
     is_endless = onward == _UNREACHED
@@ -54,9 +68,7 @@ def endless_states(mdp: TabularMdp, is_chosen: Bools) -> Bools:
 
 def check_policy_ends(mdp: TabularMdp, policy: Ints) -> None:
     """Say that values grow without bound where a policy that gained at every change never ends."""
-    is_chosen = np.zeros((mdp.n_states, mdp.n_actions), dtype=np.bool_)
-    is_chosen[np.arange(mdp.n_states), policy] = True
-    is_endless = endless_states(mdp, is_chosen)
+    is_endless = endless_states(mdp, _only(mdp, policy))
     if is_endless.any():
         msg = (
             f"gamma 1 diverges on {mdp.name!r}: going on for ever in "
@@ -86,6 +98,12 @@ def check_endless_policies(mdp: TabularMdp, is_tight: Bools, is_negative: Bools)
             "ends; use a gamma below 1, or a finite horizon"
         )
         raise SolverError(msg)
+
+
+def _only(mdp: TabularMdp, policy: Ints) -> Bools:
+    is_chosen = np.zeros((mdp.n_states, mdp.n_actions), dtype=np.bool_)
+    is_chosen[np.arange(mdp.n_states), policy] = True
+    return is_chosen
 
 
 def _in_endless_components(mdp: TabularMdp, is_allowed: Bools) -> Bools:
