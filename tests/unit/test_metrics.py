@@ -164,7 +164,7 @@ def test_measuring_with_holes_gives_no_number(slippery: Solution) -> None:
         (np.full((53, 4), np.inf), r"inf in \(x=0, y=0\) left"),
     ],
 )
-def test_what_are_no_values_is_refused(slippery: Solution, q_hat: object, message: str) -> None:
+def test_what_are_no_values_is_refused(slippery: Solution, q_hat: Floats, message: str) -> None:
     for metric in (value_error, policy_accuracy):
         with pytest.raises(ConfigurationError, match=message):
             metric(q_hat, slippery)

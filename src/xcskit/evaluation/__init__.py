@@ -1,9 +1,8 @@
 """Values and policies judged against the optimum, exactly and by rollouts; knows no learner."""
 
+from xcskit.evaluation.evaluation import SUMMARY, Evaluation, compare, evaluate_q
 from xcskit.evaluation.exact import PolicyValues, StepsToGoal, policy_values, steps_to_goal
-from xcskit.evaluation.holes import Holes, hole_mask
 from xcskit.evaluation.metrics import (
-    Valuing,
     against,
     greedy_policy,
     is_correct,
@@ -11,14 +10,20 @@ from xcskit.evaluation.metrics import (
     value_error,
 )
 from xcskit.evaluation.rollouts import Rollouts, paper_rollouts, rollouts
+from xcskit.evaluation.values import Holes, Values, Valuing, hole_mask
 
 __all__ = [
+    "SUMMARY",
+    "Evaluation",
     "Holes",
     "PolicyValues",
     "Rollouts",
     "StepsToGoal",
+    "Values",
     "Valuing",
     "against",
+    "compare",
+    "evaluate_q",
     "greedy_policy",
     "hole_mask",
     "is_correct",

@@ -2,28 +2,27 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xcskit.errors import HoleError
-from xcskit.evaluation.holes import Holes, check_no_hole, plain_values, values_on
+from xcskit.evaluation.values import (
+    Holes,
+    Values,
+    Valuing,
+    check_no_hole,
+    plain_values,
+    values_on,
+)
 from xcskit.mdp import Solution
 from xcskit.typing import Bools, Floats, Ints
 
-__all__ = ["Valuing", "against", "greedy_policy", "is_correct", "policy_accuracy", "value_error"]
-
-
-class Valuing(Protocol):
-    """What can be asked for its values, such as a learner."""
-
-    def read_values(self, observations: Ints, /) -> Floats:
-        """Give Qhat of each observation and action; NaN where there is none."""
-        ...
+__all__ = ["against", "greedy_policy", "is_correct", "policy_accuracy", "value_error"]
 
 
 def value_error(
-    q_hat: object,
+    q_hat: Values,
     solution: Solution,
     states: Sequence[int] | Ints | None = None,
     *,
@@ -34,7 +33,8 @@ def value_error(
     Parameters
     ----------
     q_hat
-        A row for each of ``states``, or a row for each state of the model.
+        Values: an array with a row for each of ``states``, or for each state of the model; or what
+        has them, such as a learner, a rule set, or tabular Q-learning.
     solution
         The optimum.
     states
@@ -70,7 +70,7 @@ def value_error(
 
 
 def policy_accuracy(
-    q_hat: object,
+    q_hat: Values,
     solution: Solution,
     states: Sequence[int] | Ints | None = None,
     *,
@@ -123,7 +123,7 @@ def is_correct(q_hat: Floats, advocacy: Bools) -> Bools:
     return correct
 
 
-def greedy_policy(q_hat: object) -> Ints:
+def greedy_policy(q_hat: ArrayLike) -> Ints:
     """Give the action of greatest value in each row, the lowest index among exact ties.
 
     Parameters

@@ -1,21 +1,54 @@
-"""Holes: state-action pairs whose value no rule tells."""
+"""Values to be judged, wherever they come from, and their holes: pairs whose value nobody tells."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xcskit.errors import ConfigurationError, HoleError
 from xcskit.mdp import TabularMdp
 from xcskit.typing import Bools, Floats, Ints
 
-__all__ = ["Holes", "check_no_hole", "hole_mask", "plain_values", "values_on"]
+__all__ = ["Holes", "Values", "Valuing", "check_no_hole", "hole_mask", "plain_values", "values_on"]
 
 Holes: TypeAlias = Literal["raise", "mask"]
 
 _NAMED = 10
 
 
-def hole_mask(q_hat: object) -> Bools:
+@runtime_checkable
+class Valuing(Protocol):
+    """What can be asked for its values, such as a learner."""
+
+    def read_values(self, observations: Ints, /) -> Floats:
+        """Give Qhat of each observation and action; NaN where there is none."""
+        ...
+
+
+@runtime_checkable
+class Masking(Protocol):
+    """What gives its values with the holes masked, such as a rule set."""
+
+    def q_values(self, observations: Ints, /, *, holes: Literal["mask"]) -> ArrayLike:
+        """Give Qhat of each observation and action."""
+        ...
+
+
+@runtime_checkable
+class Tabular(Protocol):
+    """What has a value for every state of the model, such as a solution or tabular Q-learning."""
+
+    @property
+    def q(self) -> Floats:
+        """The values, shape (n_states, n_actions)."""
+        ...
+
+
+Values: TypeAlias = ArrayLike | Valuing | Masking | Tabular
+"""Values: an array, NaN or masked in holes; or a learner, a rule set, a solution."""
+
+
+def hole_mask(q_hat: ArrayLike) -> Bools:
     """Tell the pairs that have no value: NaN, or masked in a masked array.
 
     Parameters
@@ -27,13 +60,13 @@ def hole_mask(q_hat: object) -> Bools:
     return mask
 
 
-def values_on(q_hat: object, mdp: TabularMdp, states: Ints) -> Floats:
+def values_on(q_hat: Values, mdp: TabularMdp, states: Ints) -> Floats:
     """Give the values of some states, NaN in holes, or say why these are no such values.
 
     Parameters
     ----------
     q_hat
-        A row for each of ``states``, or else a row for each state of the model.
+        A row for each of ``states``, or else a row for each state of the model; or what gives them.
     mdp
         The model.
     states
@@ -44,7 +77,7 @@ def values_on(q_hat: object, mdp: TabularMdp, states: Ints) -> Floats:
     Floats
         Shape (n, n_actions).
     """
-    values = plain_values(q_hat)
+    values = plain_values(_ask(q_hat, mdp.observations[states]))
     if values.shape[1] != mdp.n_actions:
         msg = (
             f"q_hat has values of {values.shape[1]} actions; {mdp.name!r} has {mdp.n_actions}: "
@@ -101,7 +134,7 @@ def check_no_hole(is_hole: Bools, mdp: TabularMdp, states: Ints) -> None:
     raise HoleError(msg)
 
 
-def plain_values(q_hat: object) -> Floats:
+def plain_values(q_hat: ArrayLike) -> Floats:
     """Give values as an array with a row a state, NaN where they are masked."""
     try:
         values = np.ma.asarray(q_hat, dtype=np.float64).filled(np.nan)
@@ -112,3 +145,11 @@ def plain_values(q_hat: object) -> Floats:
         msg = f"q_hat has shape {values.shape}; expected a row a state, a value an action"
         raise ConfigurationError(msg)
     return np.asarray(values, dtype=np.float64)
+
+
+def _ask(q_hat: Values, observations: Ints) -> ArrayLike:
+    if isinstance(q_hat, Valuing):
+        return q_hat.read_values(observations)
+    if isinstance(q_hat, Masking):
+        return q_hat.q_values(observations, holes="mask")
+    return q_hat.q if isinstance(q_hat, Tabular) else q_hat
