@@ -114,28 +114,33 @@ def test_bounds_that_only_contradict_together_are_said_to_be_so() -> None:
     assert minimal_rules(rules, niches, 0.0, upper + 0.2).weight == 3
 
 
-def lopsided() -> tuple[RuleSet, Niches]:
-    """Two rules predict right, one of them with a billionth of the fitness; a third is far off."""
-    rules = random_rules(1, 3, space=SMALL, n_actions=1, prediction=Constant())
+def lopsided() -> tuple[RuleSet, Niches, Bounds]:
+    """Two niches: rule 1 suits the second, and outweighs rule 2 in the first, where it is wrong.
+
+    Beside rule 0, of a fitness a billion times theirs, neither counts for a solver's tolerance.
+    """
+    rules = random_rules(1, 4, space=SMALL, n_actions=1, prediction=Constant())
     columns: dict[str, Any] = {
-        "prediction": [0.5, 0.9, 0.5],
-        "fitness": [1.0, 1e-9, 1e-9],
-        "numerosity": [9, 1, 5],
-        "x_lower": [0] * 3,
-        "x_upper": [2] * 3,
-        "y_lower": [0] * 3,
-        "y_upper": [1] * 3,
+        "prediction": [0.5, 0.9, 0.5, 0.9],
+        "fitness": [1.0, 1e-9, 1e-12, 1.0],
+        "numerosity": [9, 1, 1, 20],
+        "x_lower": [0, 0, 0, 1],
+        "x_upper": [0, 1, 0, 1],
+        "y_lower": [0] * 4,
+        "y_upper": [1] * 4,
     }
     rules = dataclasses.replace(rules, columns={**rules.columns, **columns})
-    return rules, Niches.of(rules, grid_observations(SMALL))
+    niches = Niches.of(rules, [[0, 0], [1, 0]])
+    return rules, niches, (np.array([[0.49], [0.8]]), np.array([[0.51], [1.0]]))
 
 
 def test_selections_that_only_the_solvers_tolerance_allows_are_cut_off() -> None:
-    rules, niches = lopsided()
-    found = minimal_rules(rules, niches, *within(rules, niches, 0.01), weights="microclassifiers")
+    rules, niches, bounds = lopsided()
+    found = minimal_rules(rules, niches, *bounds, weights="microclassifiers")
     assert found.n_cuts > 0
-    assert found.kept.tolist() == [False, False, True]
-    assert (found.status, found.weight, found.bound) == ("optimal", 5.0, 5.0)
+    assert found.kept.tolist() == [True, True, False, False]
+    assert (found.status, found.weight, found.bound) == ("optimal", 10.0, 10.0)
+    assert found.weight == least_weight(rules, niches, bounds, rules.numerosity.astype(float))
 
 
 def test_gnmc_could_have_used_fewer_rules_at_its_own_fidelity(solution: Solution) -> None:

