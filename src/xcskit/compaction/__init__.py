@@ -1,6 +1,5 @@
 """Smaller rule sets that keep what the large one knew. One file a method, one row in the table."""
 
-from xcskit.compaction.best import Cra2, Pdrc
 from xcskit.compaction.bounds import (
     coverage,
     no_farther_than,
@@ -8,12 +7,14 @@ from xcskit.compaction.bounds import (
     within,
     within_optimum,
 )
+from xcskit.compaction.cra2 import Cra2
 from xcskit.compaction.fu import Fu
 from xcskit.compaction.gnmc import Gnmc
 from xcskit.compaction.losses import LOSSES
 from xcskit.compaction.masses import MASSES
 from xcskit.compaction.minimal import Minimal, MinimalRules, minimal_rules
 from xcskit.compaction.path import GnmcPath, gnmc_path
+from xcskit.compaction.pdrc import Pdrc
 from xcskit.compaction.qrc import Qrc
 from xcskit.compaction.report import CompactionReport
 from xcskit.compaction.task import Method, compact, model_niches

@@ -33,6 +33,17 @@ class Fu:
     After Fu and Davis (2002), their backward elimination by numerosity, with a loss of Qhat in
     place of accuracy. One pass; the last rule of a niche always stays. Taking a rule away costs
     only its niches (and, for "regret", an exact policy evaluation where the policy changes).
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> from xcskit.compaction import compact, model_niches
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> niches = model_niches(rules, lake)
+    >>> small = compact(rules, niches, Fu(loss="policy_change", tolerance=0.0))
+    >>> (small.policy(niches.observations) == rules.policy(niches.observations)).all()
+    np.True_
     """
 
     name: ClassVar[str] = "fu"

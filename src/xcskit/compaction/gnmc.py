@@ -26,6 +26,19 @@ class Gnmc:
     Notes
     -----
     Bishop and Gallagher (2020), Algorithm 1. ``gnmc_path`` gives every rho at once.
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> from xcskit.compaction import compact, model_niches
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> niches = model_niches(rules, lake)
+    >>> small = compact(rules, niches, Gnmc(mass="tan", rho=0.9))
+    >>> len(small) < len(rules) / 2
+    True
+    >>> small.metadata["compaction"]
+    {'method': 'gnmc', 'mass': 'tan', 'rho': 0.9}
     """
 
     name: ClassVar[str] = "gnmc"

@@ -37,6 +37,19 @@ class GnmcPath:
     -----
     In a niche, Algorithm 1 keeps a rule while the mass before it is less than (1 - rho) of the
     total. So the sets are nested in rho, and each has at least one rule in every niche.
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> from xcskit.compaction import model_niches
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> niches = model_niches(rules, lake)
+    >>> path = gnmc_path(rules, niches, mass="fitness")
+    >>> len(rules) > len(path.at(0.0)) > len(path.at(0.5)) > len(path.at(0.99))
+    True
+    >>> path.table().columns
+    ['rho', 'n_rules', 'n_microclassifiers']
     """
 
     rules: RuleSet

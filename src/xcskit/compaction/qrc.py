@@ -26,6 +26,17 @@ class Qrc:
     -----
     Tan, Moore and Urbanowicz (2013), with niches in place of training instances and fitness in
     place of accuracy.
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> from xcskit.compaction import compact, model_niches
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> niches = model_niches(rules, lake)
+    >>> from xcskit.compaction import Gnmc
+    >>> compact(rules, niches, Qrc()) == compact(rules, niches, Gnmc(rho=0.9999))
+    True
     """
 
     name: ClassVar[str] = "qrc"

@@ -80,6 +80,17 @@ class CompactionReport:
         - ``minimum``: the fewest rules found with no niche farther from Q*, and
           ``minimum_bound``: the fewest that are possible, as proven. They are equal where the
           minimum is certified, and null where there are holes or none was asked for.
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> from xcskit import solve
+    >>> from xcskit.compaction import Gnmc, Pdrc
+    >>> report = CompactionReport.of([rules], [Gnmc(), Pdrc()], solve(lake, gamma=0.95))
+    >>> report.table["method"].to_list()
+    ['(full)', 'gnmc(mass=fitness, rho=0.99)', 'pdrc']
     """
 
     table: pl.DataFrame

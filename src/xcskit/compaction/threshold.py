@@ -32,6 +32,17 @@ class Threshold:
     -----
     Without repair this opens holes: it is the example of Bishop and Gallagher (2020), Section
     "Compaction", for a method that does not keep the mapping complete.
+
+    Examples
+    --------
+    >>> from xcskit import XCSF, frozen_lake
+    >>> from xcskit.compaction import compact, model_niches
+    >>> lake = frozen_lake("4x4")
+    >>> rules = XCSF.on(lake, seed=1).train(lake, 20_000).rules
+    >>> niches = model_niches(rules, lake)
+    >>> small = compact(rules, niches, Threshold(column="fitness", at_least=0.5))
+    >>> small.q_values(niches.observations).shape
+    (11, 4)
     """
 
     name: ClassVar[str] = "threshold"

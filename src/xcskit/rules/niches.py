@@ -115,8 +115,6 @@ class Niches:
             members,
             predictions,
         )
-        for array in (rows, first, members, predictions):
-            array.flags.writeable = False
         return cls(
             observations=rows,
             action_names=rules.action_names,
@@ -126,6 +124,13 @@ class Niches:
             members=members,
             predictions=predictions,
         )
+
+    def __post_init__(self) -> None:
+        """Keep read-only views of the arrays."""
+        for name in ("observations", "first", "members", "predictions"):
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
 
     def __repr__(self) -> str:
         """Sizes."""
@@ -214,8 +219,10 @@ class Niches:
         return values.reshape(-1, self.n_actions)
 
     def rows(self, fitness: Floats) -> NicheRows:
-        """Give the niches as compiled code takes them."""
-        return NicheRows(self.first, self.members, self.predictions, fitness)
+        """Give the niches as compiled code takes them: read-only, one signature a kernel."""
+        view = fitness.view()
+        view.flags.writeable = False
+        return NicheRows(self.first, self.members, self.predictions, view)
 
     def values_of(self, fitness: Floats, kept: Bools, niches: Ints) -> Floats:
         """Give Qhat of some niches from the rules kept alone; NaN where none of them matches.
