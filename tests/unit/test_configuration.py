@@ -1,11 +1,13 @@
 """The configuration: every field checked, nothing unknown, round trips, and the paper's numbers."""
 
 import dataclasses
+import itertools
 import json
 import math
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -359,3 +361,22 @@ def test_what_does_not_fit_the_number_of_actions(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         any_config(**changes).settings(n_actions)
+
+
+def test_the_page_of_options_names_every_field_and_choice() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "options.md").read_text()
+    for field in dataclasses.fields(XcsfConfig):
+        assert f"`{field.name}`" in page
+    for make, name, _ in [*COMPONENT_INTEGERS, *COMPONENT_REALS]:
+        part = "condition" if make in {MinSpan, UnorderedBounds} else "prediction"
+        assert f"`{part}.{name}`" in page
+    for choice in itertools.chain(*CHOICES.values()):
+        assert f"`{choice}`" in page
+    example = page.split("```toml\n")[1].split("```")[0]
+    expected = XcsfConfig(
+        population_size=2000,
+        selection="roulette",
+        condition=UnorderedBounds(cover_range=3),
+        prediction=Rls(degree=2),
+    )
+    assert XcsfConfig.from_toml(example) == expected
