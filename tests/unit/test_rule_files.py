@@ -45,7 +45,7 @@ def header_of(content: bytes) -> dict[str, Any]:
 def crafted(
     header: Mapping[str, object] | None = None,
     change: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
-    **options: Any,  # noqa: ANN401 - of polars
+    **options: Any,
 ) -> bytes:
     """Make a file with a right checksum and whatever else in it."""
     text = json.dumps({**header_of(CONTENT), **(header or {}), "checksum": "0" * 64})

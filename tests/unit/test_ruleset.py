@@ -24,7 +24,7 @@ from xcskit.rules.display import html_table
 from xcskit.spaces import IntegerSpace
 
 
-def changed(rules: RuleSet, **columns: Any) -> RuleSet:  # noqa: ANN401 - right or wrong data
+def changed(rules: RuleSet, **columns: Any) -> RuleSet:
     return dataclasses.replace(rules, columns={**rules.columns, **columns})
 
 
@@ -143,7 +143,7 @@ def test_frames_hold_every_column() -> None:
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     load = builtins.__import__
 
-    def refuse(name: str, *rest: Any) -> Any:  # noqa: ANN401 - the interpreter's own interface
+    def refuse(name: str, *rest: Any) -> Any:
         if name == "pandas":
             raise ImportError(name)
         return load(name, *rest)
