@@ -24,6 +24,9 @@ _HOME = {
     "UnorderedBounds": "xcskit.learner",
     "XcsfConfig": "xcskit.learner",
     "XcskitError": "xcskit.errors",
+    "against": "xcskit.evaluation",
+    "compare": "xcskit.evaluation",
+    "evaluate_q": "xcskit.evaluation",
     "frozen_lake": "xcskit.mdp",
     "presets": "xcskit.learner",
     "solve": "xcskit.mdp",
@@ -45,6 +48,9 @@ __all__ = [
     "XcsfConfig",
     "XcskitError",
     "__version__",
+    "against",
+    "compare",
+    "evaluate_q",
     "frozen_lake",
     "presets",
     "solve",
@@ -52,6 +58,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from xcskit.errors import XcskitError
+    from xcskit.evaluation import against, compare, evaluate_q
     from xcskit.learner import (
         CONDITIONS,
         PREDICTIONS,

@@ -1,13 +1,14 @@
 """Policies evaluated exactly: closed forms, both ways of computing, and what never ends."""
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from xcskit.errors import ConfigurationError, ModelError, SolverError
 from xcskit.evaluation import policy_values, steps_to_goal
-from xcskit.mdp import TabularMdp, frozen_lake, solve
+from xcskit.mdp import TabularMdp, frozen_lake, load_environment, solve
 from xcskit.mdp.arrays import from_arrays
 
 
@@ -99,6 +100,28 @@ def test_success_within_the_limit_of_the_stationary_policy(
     policy = solve(lake, 0.999999).policy
     exact = steps_to_goal(lake, policy, step_limit=limit)
     assert exact.success_probability == pytest.approx(chance, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "mean_steps"),
+    [
+        ("woods1", "training", 1.6875),
+        ("woods14", "training", 9.5),
+        ("maze4", "training", 3.5),
+        ("maze5", "training", 4.611),
+        ("maze6", "training", 5.194),
+        ("cliffwalking", "test", 13.0),
+        ("taxi", "test", 21 - 7.93),
+    ],
+)
+def test_optimal_steps_on_known_environments(
+    name: str, start: Literal["training", "test"], mean_steps: float
+) -> None:
+    world = load_environment(name)
+    policy = solve(world, 0.95 if start == "training" else 1.0).policy
+    exact = steps_to_goal(world, policy, start=start)
+    assert exact.success_probability == pytest.approx(1.0)
+    assert exact.expected_steps == pytest.approx(mean_steps, abs=5e-3)
 
 
 def test_a_policy_that_never_ends() -> None:
