@@ -22,7 +22,7 @@ from xcskit.kernels.training import read_values, train_on_model
 from xcskit.spaces import IntegerSpace
 
 lake = frozen_lake("4x4", slip=0.1)
-config = XcsfConfig(population_size=8, accuracy_power=5, ga_threshold=50)
+config = XcsfConfig(population_size=4, accuracy_power=5, ga_threshold=50)
 settings = [config, config.replace(
     minimum_actions=2, exploration="episode", selection="roulette", crossover="two_point",
     error="plain", ga_subsumption=False, action_set_subsumption=True, deletion_mean="butz_wilson",
