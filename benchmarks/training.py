@@ -1,11 +1,11 @@
 """Training on the paper's setting, beside the interpreted oracle in the same run."""
 
-import time
 from collections.abc import Callable
 
 from oracle.environment import train
 from oracle.parameters import Parameters
 from oracle.xcsf import Xcsf
+from timing import seconds_of
 from twins import world_of
 from xcskit.evaluation import against
 from xcskit.learner import XCSF, presets
@@ -16,13 +16,6 @@ __all__ = ["measure"]
 SETTINGS = (("p 0", 0.0, 400_000), ("p 0.1", 0.1, 800_000))
 ORACLE_STEPS = 5_000
 EVERY = 5_000
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Give how long a piece of work takes."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _engine(mdp: TabularMdp, steps: int, seed: int) -> Callable[[], object]:
