@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from xcskit.kernels.compiler import kernel
-from xcskit.kernels.components import Columns
+from xcskit.kernels.components import Box, Columns, box
 from xcskit.kernels.random import draw, draw_below
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints, Words
 from xcskit.validation import check_integer
 
-__all__ = ["IntervalScheme", "clip", "nudge_alleles"]
+__all__ = ["IntervalScheme", "IntervalStorage", "clip", "nudge_alleles"]
 
 
 @kernel
@@ -30,9 +31,18 @@ def nudge_alleles(alleles: Ints, rule: int, probability: float, span: int, strea
             alleles[rule, allele] += magnitude if draw(stream) < 0.5 else -magnitude
 
 
+class IntervalStorage(NamedTuple):
+    """``alleles``: (capacity, 2 * n_dimensions), two for each dimension."""
+
+    alleles: Ints
+    space: Box
+    cover_range: int
+    mutation_range: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class IntervalScheme:
-    """An interval of integers in each dimension.
+    """An interval of integers in each dimension. A representation says how alleles stand for it.
 
     Parameters
     ----------
@@ -51,6 +61,42 @@ class IntervalScheme:
             value = check_integer(f"condition.{name}", getattr(self, name), least, 2**31)
             object.__setattr__(self, name, value)
 
+    storage_class: ClassVar[type[IntervalStorage]]
+
+    def encode(self, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
+        """Give the first and the second alleles of intervals."""
+        raise NotImplementedError
+
+    def decode(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        """Give the bounds that alleles stand for."""
+        raise NotImplementedError
+
+    def storage(self, capacity: int, space: IntegerSpace) -> IntervalStorage:
+        """Allocate alleles for a number of slots."""
+        alleles = np.zeros((capacity, 2 * space.n_dimensions), dtype=np.int64)
+        return self.storage_class(alleles, box(space), self.cover_range, self.mutation_range)
+
+    def columns(
+        self, storage: IntervalStorage, rows: Ints, space: IntegerSpace
+    ) -> dict[str, Ints | Floats]:
+        """Give the intervals of rules as columns."""
+        alleles = storage.alleles[rows]
+        lower, upper = self.decode(alleles[:, 0::2], alleles[:, 1::2])
+        ends = {"lower": lower, "upper": upper}
+        return {
+            f"{name}_{end}": np.ascontiguousarray(values[:, dimension])
+            for dimension, name in enumerate(space.names)
+            for end, values in ends.items()
+        }
+
+    def restore(self, columns: Columns, space: IntegerSpace) -> IntervalStorage:
+        """Make a storage of intervals from columns."""
+        first, second = self.encode(*self.bounds(columns, space))
+        storage = self.storage(len(first), space)
+        storage.alleles[:, 0::2] = first
+        storage.alleles[:, 1::2] = second
+        return storage
+
     def column_names(self, space: IntegerSpace) -> tuple[str, ...]:
         """Name a lower and an upper bound for each dimension."""
         return tuple(f"{name}_{end}" for name in space.names for end in ("lower", "upper"))
@@ -60,17 +106,6 @@ class IntervalScheme:
         lower = np.column_stack([columns[f"{name}_lower"] for name in space.names])
         upper = np.column_stack([columns[f"{name}_upper"] for name in space.names])
         return lower.astype(np.int64), upper.astype(np.int64)
-
-    def bound_columns(
-        self, lower: Ints, upper: Ints, space: IntegerSpace
-    ) -> dict[str, Ints | Floats]:
-        """Give bounds as columns of a rule table."""
-        ends = {"lower": lower, "upper": upper}
-        return {
-            f"{name}_{end}": np.ascontiguousarray(values[:, dimension])
-            for dimension, name in enumerate(space.names)
-            for end, values in ends.items()
-        }
 
     def problems(self, columns: Columns, space: IntegerSpace) -> str:
         """Say where bounds are out of order or out of their space."""

@@ -1,11 +1,8 @@
 """Integer intervals as minimum and span: the paper's representation."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
-
-from xcskit.kernels.components import Box, Columns, box
 from xcskit.kernels.conditions.generics import (
     admits,
     contains,
@@ -16,21 +13,15 @@ from xcskit.kernels.conditions.generics import (
     reach,
     repair,
 )
-from xcskit.kernels.conditions.intervals import IntervalScheme, clip, nudge_alleles
+from xcskit.kernels.conditions.intervals import IntervalScheme, IntervalStorage, clip, nudge_alleles
 from xcskit.kernels.random import draw_below
-from xcskit.spaces import IntegerSpace
-from xcskit.typing import Floats, Ints, Words
+from xcskit.typing import Ints, Words
 
 __all__ = ["MinSpan"]
 
 
-class MinSpanStorage(NamedTuple):
+class MinSpanStorage(IntervalStorage):
     """``alleles``: (capacity, 2 * n_dimensions), a minimum and a span for each dimension."""
-
-    alleles: Ints
-    space: Box
-    cover_range: int
-    mutation_range: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,25 +42,15 @@ class MinSpan(IntervalScheme):
 
     name: ClassVar[str] = "min_span"
 
-    def storage(self, capacity: int, space: IntegerSpace) -> MinSpanStorage:
-        """Allocate alleles for a number of slots."""
-        alleles = np.zeros((capacity, 2 * space.n_dimensions), dtype=np.int64)
-        return MinSpanStorage(alleles, box(space), self.cover_range, self.mutation_range)
+    storage_class: ClassVar[type[IntervalStorage]] = MinSpanStorage
 
-    def columns(
-        self, storage: MinSpanStorage, rows: Ints, space: IntegerSpace
-    ) -> dict[str, Ints | Floats]:
-        """Give the intervals of rules as columns."""
-        alleles = storage.alleles[rows]
-        return self.bound_columns(alleles[:, 0::2], alleles[:, 0::2] + alleles[:, 1::2], space)
+    def encode(self, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
+        """Give the first and the second alleles of intervals."""
+        return lower, upper - lower
 
-    def restore(self, columns: Columns, space: IntegerSpace) -> MinSpanStorage:
-        """Make a storage of intervals from columns."""
-        lower, upper = self.bounds(columns, space)
-        storage = self.storage(len(lower), space)
-        storage.alleles[:, 0::2] = lower
-        storage.alleles[:, 1::2] = upper - lower
-        return storage
+    def decode(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        """Give the bounds that alleles stand for."""
+        return first, first + second
 
 
 @cover.register(MinSpanStorage)

@@ -1,12 +1,11 @@
 """Integer intervals as two bounds in any order: the representation of the later papers."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from xcskit.kernels.compiler import kernel
-from xcskit.kernels.components import Box, Columns, box
 from xcskit.kernels.conditions.generics import (
     admits,
     contains,
@@ -17,21 +16,15 @@ from xcskit.kernels.conditions.generics import (
     reach,
     repair,
 )
-from xcskit.kernels.conditions.intervals import IntervalScheme, clip, nudge_alleles
+from xcskit.kernels.conditions.intervals import IntervalScheme, IntervalStorage, clip, nudge_alleles
 from xcskit.kernels.random import draw_below
-from xcskit.spaces import IntegerSpace
-from xcskit.typing import Floats, Ints, Words
+from xcskit.typing import Ints, Words
 
 __all__ = ["UnorderedBounds"]
 
 
-class UnorderedBoundsStorage(NamedTuple):
+class UnorderedBoundsStorage(IntervalStorage):
     """``alleles``: (capacity, 2 * n_dimensions), two bounds p and q for each dimension."""
-
-    alleles: Ints
-    space: Box
-    cover_range: int
-    mutation_range: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,25 +45,15 @@ class UnorderedBounds(IntervalScheme):
 
     name: ClassVar[str] = "unordered_bounds"
 
-    def storage(self, capacity: int, space: IntegerSpace) -> UnorderedBoundsStorage:
-        """Allocate alleles for a number of slots."""
-        alleles = np.zeros((capacity, 2 * space.n_dimensions), dtype=np.int64)
-        return UnorderedBoundsStorage(alleles, box(space), self.cover_range, self.mutation_range)
+    storage_class: ClassVar[type[IntervalStorage]] = UnorderedBoundsStorage
 
-    def columns(
-        self, storage: UnorderedBoundsStorage, rows: Ints, space: IntegerSpace
-    ) -> dict[str, Ints | Floats]:
-        """Give the intervals of rules as columns."""
-        p, q = storage.alleles[rows, 0::2], storage.alleles[rows, 1::2]
-        return self.bound_columns(np.minimum(p, q), np.maximum(p, q), space)
+    def encode(self, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
+        """Give the first and the second alleles of intervals."""
+        return lower, upper
 
-    def restore(self, columns: Columns, space: IntegerSpace) -> UnorderedBoundsStorage:
-        """Make a storage of intervals from columns."""
-        lower, upper = self.bounds(columns, space)
-        storage = self.storage(len(lower), space)
-        storage.alleles[:, 0::2] = lower
-        storage.alleles[:, 1::2] = upper
-        return storage
+    def decode(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        """Give the bounds that alleles stand for."""
+        return np.minimum(first, second), np.maximum(first, second)
 
 
 @kernel

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -96,18 +96,28 @@ class LinearScheme:
         ]
         return tuple(f"weight_{name}" for name in names)
 
-    def weight_columns(self, weights: Floats, space: IntegerSpace) -> dict[str, Ints | Floats]:
-        """Give weights as columns of a rule table."""
+    def storage(self, capacity: int, space: IntegerSpace) -> Any:  # noqa: ANN401 - its own class
+        """Allocate a storage, whose field ``weights`` is (capacity, n_terms)."""
+        raise NotImplementedError
+
+    def columns(
+        self,
+        storage: Any,  # noqa: ANN401 - its own class
+        rows: Ints,
+        space: IntegerSpace,
+    ) -> dict[str, Ints | Floats]:
+        """Give the weights of rules as columns."""
+        weights: Floats = storage.weights[rows]
         return {
             name: np.ascontiguousarray(weights[:, k])
             for k, name in enumerate(self.column_names(space))
         }
 
-    def weights(self, columns: Columns, space: IntegerSpace) -> Floats:
-        """Give the weights of rules as an array of shape (n_rules, n_terms)."""
-        names = self.column_names(space)
-        stacked = np.column_stack([columns[name] for name in names])
-        return np.ascontiguousarray(stacked, dtype=np.float64)
+    def restore(self, columns: Columns, space: IntegerSpace) -> Any:  # noqa: ANN401 - its own class
+        """Make a storage of weights from columns."""
+        stacked = np.column_stack([columns[name] for name in self.column_names(space)])
+        weights = np.ascontiguousarray(stacked, dtype=np.float64)
+        return self.storage(0, space)._replace(weights=weights)
 
     def sentence(self, row: Mapping[str, float], space: IntegerSpace) -> str:
         """Put the linear function into words, such as ``0.43 + 0.02 x - 0.01 y``."""

@@ -5,7 +5,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from xcskit.kernels.components import Columns
 from xcskit.kernels.predictions.generics import (
     adjust,
     blend,
@@ -63,17 +62,6 @@ class Nlms(LinearScheme):
         layout = self.layout(space)
         weights = np.zeros((capacity, len(layout)))
         return NlmsStorage(weights, layout, self.x_0, self.eta)
-
-    def columns(
-        self, storage: NlmsStorage, rows: Ints, space: IntegerSpace
-    ) -> dict[str, Ints | Floats]:
-        """Give the weights of rules as columns."""
-        return self.weight_columns(storage.weights[rows], space)
-
-    def restore(self, columns: Columns, space: IntegerSpace) -> NlmsStorage:
-        """Make a storage of weights from columns."""
-        weights = self.weights(columns, space)
-        return self.storage(0, space)._replace(weights=weights)
 
 
 @write_terms.register(NlmsStorage)

@@ -6,7 +6,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from xcskit.kernels.compiler import kernel
-from xcskit.kernels.components import Columns
 from xcskit.kernels.predictions.generics import (
     adjust,
     blend,
@@ -87,17 +86,6 @@ class Rls(LinearScheme):
             initial_covariance=self.initial_covariance,
             forgetting=self.forgetting,
         )
-
-    def columns(
-        self, storage: RlsStorage, rows: Ints, space: IntegerSpace
-    ) -> dict[str, Ints | Floats]:
-        """Give the weights of rules as columns."""
-        return self.weight_columns(storage.weights[rows], space)
-
-    def restore(self, columns: Columns, space: IntegerSpace) -> RlsStorage:
-        """Make a storage of weights from columns."""
-        weights = self.weights(columns, space)
-        return self.storage(0, space)._replace(weights=weights)
 
 
 @kernel
