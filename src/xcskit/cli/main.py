@@ -12,7 +12,11 @@ from xcskit.errors import ConfigurationError, XcskitError
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
-COMMANDS: Final = {"compact": "xcskit.cli.compact", "solve": "xcskit.cli.solve"}
+COMMANDS: Final = {
+    "compact": "xcskit.cli.compact",
+    "paper": "xcskit.cli.paper",
+    "solve": "xcskit.cli.solve",
+}
 """Each command, and the module whose function of that name it is."""
 
 OK, FAILED, BAD_USAGE = 0, 1, 2

@@ -228,6 +228,12 @@ class StoreWriter:
             write_atomically(_trial_path(self.folder, key), contents)
             _failure_path(self.folder, key).unlink(missing_ok=True)
 
+    def discard(self, key: str) -> None:
+        """Forget a trial, finished or failed, so that it is performed again."""
+        with _explained(self.folder):
+            _trial_path(self.folder, key).unlink(missing_ok=True)
+            _failure_path(self.folder, key).unlink(missing_ok=True)
+
     def board(self, n_slots: int) -> Board:
         """Put up a board for the run's trials."""
         with _explained(self.folder):

@@ -59,7 +59,7 @@ def agreement_table(policies: pl.DataFrame, rng: np.random.Generator) -> pl.Data
 
 def _sample(table: pl.DataFrame, column: str) -> Floats:
     values = table[column].cast(pl.Float64).fill_null(np.inf).to_numpy()
-    return np.round(values, _DIGITS)
+    return np.asarray(np.round(values, _DIGITS), dtype=np.float64)
 
 
 def _compare(ours: Floats, theirs: Floats, rng: np.random.Generator) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from xcskit.typing import Ints
 
 __all__ = [
     "CONFIDENCE",
+    "RESAMPLES",
     "Claim",
     "Condition",
     "Judged",
@@ -28,7 +29,7 @@ __all__ = [
 Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 
 CONFIDENCE: Final = 0.95
-_RESAMPLES = 2000
+RESAMPLES: Final = 2000
 _MOST_UNDEFINED = 0.05
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -236,7 +237,7 @@ def judge(
         Draws the resamples.
     """
     n = tables["instances"]["seed"].n_unique()
-    resamples = rng.integers(0, n, size=(_RESAMPLES, n))
+    resamples = rng.integers(0, n, size=(RESAMPLES, n))
     judged: list[Judged] = []
     for claim in claims:
         if claim.only in {"", lake}:

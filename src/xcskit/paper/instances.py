@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from xcskit.compaction import GnmcPath, gnmc_path, model_niches
+from xcskit.errors import HoleError
 from xcskit.evaluation import greedy_policy
 from xcskit.experiments import Results
 from xcskit.experiments.training import configuration_of, environment_of, rules_of
@@ -81,13 +82,25 @@ def solutions_of(results: Results) -> dict[str, Solution]:
 
 
 def instances_of(results: Results, solutions: dict[str, Solution]) -> Iterable[Instance]:
-    """Give every trained instance."""
+    """Give every trained instance.
+
+    Raises
+    ------
+    HoleError
+        An instance has no rule for some state-action pair.
+    """
     for trial, record in results:
         rules, solution = rules_of(trial, record), solutions[trial.environment_name]
+        niches = model_niches(rules, solution.mdp)
+        try:
+            niches.check_no_hole()
+        except HoleError as reason:
+            msg = f"{trial}: {reason}; its values cannot be judged: train longer, on a smaller map"
+            raise HoleError(msg) from None
         yield Instance(
             variant=trial.environment_name,
             seed=trial.seed,
             rules=rules,
-            niches=model_niches(rules, solution.mdp),
+            niches=niches,
             solution=solution,
         )

@@ -76,8 +76,8 @@ def plot_slips(mdp: TabularMdp, state: int, action: int, ax: Axes) -> Axes:
         if is_blocked:
             wall = [(x + dx / 2 + side * dy / 2, y + dy / 2 + side * dx / 2) for side in (-1, 1)]
             ax.plot(*zip(*wall, strict=True), color=INK, linewidth=2.5, solid_capstyle="butt")
-        place = x + dx * (reach + 0.28), y + dy * (reach + 0.2)
-        ax.text(*place, f"{probability:g}", ha="center", va="center", fontsize=7)
+        place = x + dx * (reach + 0.45), y + dy * (reach + 0.3)
+        ax.text(*place, f"{probability:g}", ha="center", va="center", fontsize=6)
     ax.plot([x], [y], "o", color=INK, markersize=4)
     ax.set_title(f"({x}, {y}), {mdp.action_names[action]}")
     return ax
@@ -169,8 +169,8 @@ def _frame(ax: Axes, layout: GridLayout, around: tuple[int, int] | None = None) 
     height, width = len(layout.rows), len(layout.rows[0])
     if around is not None:
         x, y = around
-        ax.set_xlim(x - 1.6, x + 1.6)
-        ax.set_ylim(y + 1.6, y - 1.6)
+        ax.set_xlim(x - 1.75, x + 1.75)
+        ax.set_ylim(y + 1.75, y - 1.75)
         return
     ax.set_xlim(-0.52, width - 0.48)
     ax.set_ylim(height - 0.48, -0.52)

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import io
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
@@ -60,8 +61,9 @@ def new_figure(
     *,
     height: float,
     width: float = COLUMN_WIDTH,
-    share_x: bool = False,
+    share_x: bool | str = False,
     share_y: bool | str = False,
+    width_ratios: Sequence[float] | None = None,
 ) -> tuple[Figure, NDArray[np.object_]]:
     """Make a figure of one column's width, and its axes.
 
@@ -71,7 +73,7 @@ def new_figure(
         How many axes.
     height, width
         In inches.
-    share_x, share_y
+    share_x, share_y, width_ratios
         As for Matplotlib's ``subplots``.
 
     Returns
@@ -88,7 +90,12 @@ def new_figure(
     """
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(
-        n_rows, n_columns, squeeze=False, sharex=share_x, sharey=cast("Any", share_y)
+        n_rows,
+        n_columns,
+        squeeze=False,
+        sharex=cast("Any", share_x),
+        sharey=cast("Any", share_y),
+        width_ratios=width_ratios,
     )
     return figure, cast("NDArray[np.object_]", axes)
 
