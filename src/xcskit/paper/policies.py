@@ -12,7 +12,7 @@ from xcskit.evaluation import (
     policy_values,
     steps_to_goal,
 )
-from xcskit.mdp import Solution
+from xcskit.mdp import Solution, TabularMdp
 from xcskit.paper.instances import Instance
 from xcskit.paper.published import GROUPS, published_rollouts
 from xcskit.typing import Bools, Ints
@@ -43,6 +43,7 @@ _SCHEMA = {
     "loss_in_small_gaps": pl.Float64,
     "loss_elsewhere": pl.Float64,
     "share_slip_states": pl.Float64,
+    "slip_states_at_edge": pl.Float64,
     "repaired_steps": pl.Float64,
     "repaired_share": pl.Float64,
 }
@@ -64,7 +65,8 @@ def policies_table(instances: Sequence[Instance], target_error: float) -> pl.Dat
         ``mean_stg`` and ``max_stg`` are null where the 100 successes were not reached, as in the
         paper. ``expected_steps`` are exact and given success, within the step limit, as are
         ``exact_success`` and ``expected_steps_anywhere`` (training starts). ``repaired_steps`` are
-        the expected steps once every state whose action keeps the agent in place acts optimally;
+        the expected steps once the slip states act optimally: those that can be left only by a
+        slip, since likeliest outcomes lead back to them;
         ``repaired_share`` is what that gives back of the steps lost against the optimal policy.
     """
     optima: dict[str, float | None] = {}
@@ -131,10 +133,7 @@ def _losses(solution: Solution, correct: Bools, target_error: float) -> dict[str
 def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str, float | None]:
     """Let the states that can go on only by slipping act optimally, and see what that gives."""
     mdp = solution.mdp
-    is_stuck = np.zeros(mdp.n_states, dtype=np.bool_)
-    for state in mdp.states.tolist():
-        likeliest = max(mdp.outcomes_of(state, int(policy[state])))
-        is_stuck[state] = likeliest[1] == state
+    is_stuck = _is_stuck(mdp, policy)
     repaired = np.where(is_stuck, solution.policy, policy)
     before, after = _expected_steps(solution, policy), _expected_steps(solution, repaired)
     share = None
@@ -142,9 +141,35 @@ def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str,
         share = (before - after) / (before - optimum)
     return {
         "share_slip_states": float(is_stuck[mdp.states].mean()),
+        "slip_states_at_edge": float(_is_at_edge(mdp)[is_stuck].mean()) if is_stuck.any() else None,
         "repaired_steps": after,
         "repaired_share": share,
     }
+
+
+def _is_stuck(mdp: TabularMdp, policy: Ints) -> Bools:
+    """Tell the states that likeliest outcomes lead back to: to go on from there takes a slip.
+
+    A move into a wall is the shortest such round, two states that send to each other the next.
+    """
+    onward = np.arange(mdp.n_states)
+    for state in mdp.states.tolist():
+        _, onward[state], _, _ = max(mdp.outcomes_of(state, int(policy[state])))
+    late = np.arange(mdp.n_states)
+    for _ in range(mdp.n_states):
+        late = onward[late]
+    is_stuck = np.zeros(mdp.n_states, dtype=np.bool_)
+    is_stuck[late] = True
+    return is_stuck & ~mdp.is_terminal
+
+
+def _is_at_edge(mdp: TabularMdp) -> Bools:
+    """Tell the states on the rim of the grid; all of them where there is no grid."""
+    if mdp.layout is None:
+        return np.ones(mdp.n_states, dtype=np.bool_)
+    places = mdp.layout.positions
+    is_rim: Bools = ((places == 0) | (places == places.max(axis=0))).any(axis=1)
+    return is_rim
 
 
 def _expected_steps(solution: Solution, policy: Ints) -> float | None:
