@@ -9,7 +9,7 @@ from xcskit.validation import check_integer, check_real
 if TYPE_CHECKING:
     from xcskit.learner.xcsf import XCSF
 
-__all__ = ["Measure", "Row", "plain_row"]
+__all__ = ["Measure", "Row", "measured_row", "plain_row"]
 
 Row = Mapping[str, float | None]
 """One row of a history: a name and a number each; None where a number is undefined."""
@@ -21,6 +21,19 @@ class Measure(Protocol):
     def __call__(self, learner: "XCSF", /) -> Row:
         """Measure the learner as it is now."""
         ...
+
+
+def measured_row(learner: "XCSF", evaluate: Measure | None) -> Row:
+    """Give the row of a learner as it is now: its size, and what there is to measure."""
+    measured: Row = {} if evaluate is None else plain_row(evaluate(learner))
+    events = learner.events
+    return {
+        "step": learner.steps,
+        "n_rules": events["n_macros"],
+        "n_microclassifiers": events["n_micros"],
+        "n_covered": events["covered"],
+        **measured,
+    }
 
 
 def plain_row(measured: Row) -> Row:

@@ -17,7 +17,8 @@ from xcskit.kernels.step import OK, UNDECIDED, act, learn
 from xcskit.kernels.training import read_values, train_on_model
 from xcskit.learner.checkpoint import restore_checkpoint, write_checkpoint
 from xcskit.learner.config import XcsfConfig
-from xcskit.learner.history import Measure, Row, plain_row
+from xcskit.learner.gymnasium import Environment, learn_from, terms_of
+from xcskit.learner.history import Measure, Row, measured_row
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.mdp import TabularMdp
 from xcskit.rules import RuleSet
@@ -180,7 +181,7 @@ class XCSF:
         end = begin + n_steps
         with progress_bar(progress, n_steps) as report:
             if seed is not None:
-                self._reseed(seed)
+                self.reseed(seed)
             self._enter(mdp)
             for now in self._run_to_marks(mdp, end, marks, report):
                 if snapshot_every is not None and now % snapshot_every == 0:
@@ -244,7 +245,8 @@ class XCSF:
             discovery = self.system.streams[STREAMS.index("discovery")]
             delete_surplus(self.system.population, self.settings, self.system.sets, discovery)
 
-    def _reseed(self, seed: int) -> None:
+    def reseed(self, seed: int) -> None:
+        """Start the random streams of a learner that has not begun yet from a seed."""
         if self._tally["n_used"]:
             msg = (
                 f"this learner began with seed {self.seed} and is {self.steps} steps old; "
@@ -270,16 +272,8 @@ class XCSF:
             raise TrainingError(msg)
 
     def _record(self, mdp: TabularMdp, evaluate: Measure | None, *, is_late: bool) -> None:
-        measured: Row = {} if evaluate is None else plain_row(evaluate(self))
-        tally = self._tally
         n_before = self.rows[-1]["n_covered"] if self.rows else 0
-        row = {
-            "step": self.steps,
-            "n_rules": int(tally["n_macros"]),
-            "n_microclassifiers": int(tally["n_micros"]),
-            "n_covered": int(tally["covered"]),
-            **measured,
-        }
+        row = measured_row(self, evaluate)
         self.rows.append(row)
         _LOG.debug("step %d: %s", self.steps, row)
         if is_late and _LOG.isEnabledFor(logging.INFO):
@@ -300,6 +294,23 @@ class XCSF:
             )
 
     # ---- Training on environments that live in Python, step by step ----
+
+    @classmethod
+    def for_gymnasium(
+        cls, env: Environment, config: XcsfConfig | None = None, *, seed: int | None = None
+    ) -> Self:
+        """Make a learner that fits a Gymnasium environment, or as many as a vector has."""
+        space, action_names, n_actions, _, n_environments = terms_of(env)
+        return cls(
+            space,
+            n_actions,
+            config,
+            seed=seed,
+            action_names=action_names,
+            n_environments=n_environments,
+        )
+
+    learn_from = learn_from
 
     def act(self, observation: object, *, explore: bool | None = None, environment: int = 0) -> int:
         """Choose an action in training; ``learn`` must follow.

@@ -3,6 +3,7 @@
 from xcskit.mdp.arrays import from_arrays, load_arrays
 from xcskit.mdp.environments import ENVIRONMENTS, load_environment
 from xcskit.mdp.from_gymnasium import from_gymnasium
+from xcskit.mdp.gymnasium import TabularEnv
 from xcskit.mdp.lake import frozen_lake, random_lake_map
 from xcskit.mdp.maze import maze
 from xcskit.mdp.model import GridLayout, TabularMdp
@@ -24,6 +25,7 @@ __all__ = [
     "Outcomes",
     "QLearning",
     "Solution",
+    "TabularEnv",
     "TabularMdp",
     "finite_horizon",
     "from_arrays",

@@ -58,6 +58,9 @@ def from_gymnasium(
     """
     made = _make(environment, options) if isinstance(environment, str) else environment
     core = getattr(made, "unwrapped", made)
+    carried = getattr(core, "mdp", None)
+    if isinstance(carried, TabularMdp):
+        return carried
     spec = getattr(made, "spec", None)
     name = str(spec.id) if spec is not None else type(core).__name__
     model = getattr(core, "P", None)
