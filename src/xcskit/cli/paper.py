@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["paper"]
 
-_INSTANCES, _QUICK_INSTANCES = 30, 4
+_INSTANCES, _QUICK_INSTANCES = 30, 8
 
 
 def paper(
@@ -22,7 +22,7 @@ def paper(
         "runs/paper"
     ),
     instances: Annotated[
-        int | None, typer.Option(min=2, help="How many seeds a variant; 30, or 4 with --quick.")
+        int | None, typer.Option(min=2, help="How many seeds a variant; 30, or 8 with --quick.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="How many threads; one a core unless given.")

@@ -31,6 +31,8 @@ Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 2000
 _MOST_UNDEFINED = 0.05
+_FEWEST = 8
+"""With fewer instances than this a bootstrap interval is too narrow to judge by."""
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -50,7 +52,7 @@ class Measured:
         None where it is undefined.
     low, high
         A bootstrap interval of 95 %; both equal the value where nothing was drawn. None where too
-        many resamples have no value.
+        many resamples have no value, or there are fewer than eight instances.
     """
 
     value: float | None
@@ -212,7 +214,10 @@ def measure(statistic: Statistic, n_instances: int, resamples: Ints) -> Measured
         return Measured(value=None, low=None, high=None)
     drawn = np.asarray(statistic(resamples), dtype=np.float64)
     defined = drawn[~np.isnan(drawn)]
-    if defined.size < (1.0 - _MOST_UNDEFINED) * drawn.size:
+    is_sampled = not (drawn == value).all()
+    if defined.size < (1.0 - _MOST_UNDEFINED) * drawn.size or (
+        is_sampled and n_instances < _FEWEST
+    ):
         return Measured(value=value, low=None, high=None)
     ends = np.quantile(
         defined, [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0], method="inverted_cdf"

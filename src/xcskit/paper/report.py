@@ -139,7 +139,7 @@ def _measured(measured: Measured) -> str:
     if measured.value is None:
         return "undefined here"
     if measured.low is None or measured.high is None:
-        return f"{number(measured.value)}, undefined in too many resamples"
+        return f"{number(measured.value)}, with no interval (too few instances that have a value)"
     if measured.low == measured.high:
         return number(measured.value)
     return f"{number(measured.value)} [{number(measured.low)}, {number(measured.high)}]"
