@@ -537,13 +537,16 @@ def test_an_interruption_leaves_a_learner_that_goes_on(at: int) -> None:
 def test_ctrl_c_ends_a_training_without_end(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     program = f"""
+        import signal
+
         from xcskit.learner import XCSF, XcsfConfig
         from xcskit.mdp import frozen_lake
 
         lake = frozen_lake("4x4", slip=0.1)
         agent = XCSF.on(lake, XcsfConfig(population_size=300), seed=1).train(lake, 1)
-        print("begun", flush=True)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
+            print("begun", flush=True)
             agent.train(lake, 2**52, every=2**52)
         except KeyboardInterrupt:
             agent.save({str(path)!r})
