@@ -1,6 +1,7 @@
 """Claims as data: what measures them, and how numbers become verdicts."""
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from xcskit.errors import ConfigurationError
 from xcskit.paper.claims import Claim, Condition, Judged, Measured, judge, load_claims, measure
 from xcskit.paper.measurements import MEASUREMENTS, Tables
+from xcskit.typing import Floats, Ints
 
 N = 10
 VARIANTS = ("p0", "p0.1")
@@ -225,6 +227,11 @@ def test_a_claim_is_as_good_as_its_worst_condition() -> None:
     )
 
 
+def mean_of(sample: Floats, rows: Ints) -> Floats:
+    means: Floats = sample[rows].mean(axis=-1)
+    return means
+
+
 def test_intervals_cover_the_mean_of_a_known_distribution() -> None:
     """200 samples of 40 normal draws: the 95 % interval has the mean 175 to 199 times.
 
@@ -236,7 +243,7 @@ def test_intervals_cover_the_mean_of_a_known_distribution() -> None:
     for _ in range(200):
         sample = rng.normal(size=40)
         resamples = rng.integers(0, 40, size=(500, 40))
-        found = measure(lambda rows, s=sample: s[rows].mean(axis=-1), 40, resamples)
+        found = measure(partial(mean_of, sample), 40, resamples)
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 0.0 <= found.high
@@ -262,7 +269,7 @@ def test_every_claim_of_the_table_is_well_formed() -> None:
 
 
 def test_a_condition_names_a_measurement_and_a_relation() -> None:
-    good = {"what": "w", "measure": "mean", "of": {}, "is": "<= 2"}
+    good: dict[str, Any] = {"what": "w", "measure": "mean", "of": {}, "is": "<= 2"}
     assert Condition.from_table(good).threshold == 2.0
     for change in ({"measure": "guess"}, {"is": "~ 2"}):
         with pytest.raises(ConfigurationError, match="no measurement of that name"):

@@ -9,8 +9,8 @@ import pytest
 from xcskit.errors import ConfigurationError
 from xcskit.mdp import Solution, frozen_lake, solve
 from xcskit.paper.agreement import agreement_table
-from xcskit.paper.evidence import _least_steps
-from xcskit.paper.policies import _is_stuck, mark_published, policy_facts
+from xcskit.paper.evidence import least_steps
+from xcskit.paper.policies import mark_published, policy_facts, slip_states
 from xcskit.paper.published import published_actions, published_rollouts
 from xcskit.paper.specification import lake_of, paper_specification
 
@@ -52,21 +52,21 @@ def test_the_policy_of_the_commonest_published_row_gives_that_row(solution: Solu
         }
     )
     marked = mark_published(row)
-    assert marked["is_published"].to_list() == [True, False, True]
+    assert marked["is_published"].to_list() == [True, False, False]
     assert marked["is_published_whole"].to_list() == [True, False, False]
 
 
 def test_states_that_can_be_left_only_by_slipping(solution: Solution) -> None:
     mdp = solution.mdp
-    assert not _is_stuck(mdp, solution.policy).any()
+    assert not slip_states(mdp, solution.policy).any()
     policy = solution.policy.copy()
     policy[7] = 2  # into the right wall
     policy[56], policy[57] = 2, 0  # to and fro along the lower edge
-    assert np.flatnonzero(_is_stuck(mdp, policy)).tolist() == [7, 56, 57]
+    assert np.flatnonzero(slip_states(mdp, policy)).tolist() == [7, 56, 57]
 
 
 def test_the_shortest_way_is_fourteen_steps(solution: Solution) -> None:
-    assert _least_steps(solution) == 14
+    assert least_steps(solution) == 14
 
 
 def test_the_published_numbers_agree_with_themselves() -> None:
@@ -88,13 +88,11 @@ def test_the_specification_is_the_papers() -> None:
     specification = paper_specification()
     trials = specification.trials()
     assert len(trials) == 60
-    assert {(t.environment["slip"], t.environment["steps"]) for t in trials} == {
-        (0.0, 400_000),
-        (0.1, 800_000),
-    }
+    assert [trials[i].environment["slip"] for i in (0, 30)] == [0.0, 0.1]
+    assert [trials[i].environment["steps"] for i in (0, 30)] == [400_000, 800_000]
     quick = paper_specification(instances=2, seed=5, quick=True).trials()
     assert {t.seed for t in quick} == {5, 6}
-    assert {t.environment["steps"] for t in quick} == {50_000, 100_000}
+    assert [t.environment["steps"] for t in quick] == [50_000] * 2 + [100_000] * 2
     with pytest.raises(ConfigurationError, match="instances"):
         paper_specification(instances=1)
 

@@ -13,7 +13,14 @@ from xcskit.mdp import Solution
 from xcskit.paper.instances import MASSES, Instance
 from xcskit.typing import Bools, Floats, Ints
 
-__all__ = ["RHOS", "actions_table", "environments_table", "gnmc_table", "instances_table"]
+__all__ = [
+    "RHOS",
+    "actions_table",
+    "environments_table",
+    "gnmc_table",
+    "instances_table",
+    "least_steps",
+]
 
 RHOS = np.arange(100) / 100.0
 """The mass removal factors of the paper's compaction figure."""
@@ -46,14 +53,14 @@ def environments_table(
                 "start_value": float(solution.v[start]),
                 "error_of_zero": float(np.abs(solution.q[states]).mean()),
                 "target_error": target_error,
-                "least_steps": _least_steps(solution),
+                "least_steps": least_steps(solution),
                 "least_sampled_steps": policies.filter(variant=variant)["least_stg"].min(),
             }
         )
     return pl.DataFrame(rows)
 
 
-def _least_steps(solution: Solution) -> int | None:
+def least_steps(solution: Solution) -> int | None:
     """Count the steps of the shortest way from the test start to a goal."""
     mdp = solution.mdp
     origin = mdp.outcomes.states_of_rows(mdp.n_actions)

@@ -174,7 +174,7 @@ def _heatmap(tables: Tables, solutions: Solutions) -> Drawn:
     )
     values = np.full(mdp.n_states, np.nan)
     values[data["state"].to_numpy()] = data["frequency"].to_numpy()
-    figure, axes = plots.new_figure(height=3.2, width=3.9)
+    figure, axes = plots.new_figure(height=3.6)
     plots.plot_heatmap(mdp, values, axes[0, 0], label="frequency of an optimal action")
     return figure, data
 
@@ -309,7 +309,7 @@ def _minimum(tables: Tables, _: Solutions) -> Drawn:
         )
         for variant in data["variant"].unique(maintain_order=True)
     }
-    figure, axes = plots.new_figure(height=2.7, width=3.6)
+    figure, axes = plots.new_figure(height=3.0)
     ax = plots.plot_points(groups, axes[0, 0], diagonal=True)
     ax.set_xlabel("rules that GNMC keeps (fitness, rho 0.99)")
     ax.set_ylabel("fewest rules as near to Q*")
@@ -385,7 +385,7 @@ FIGURES: dict[str, _Figure] = {
         draw=_gaps,
     ),
     "beyond-minimum": _Figure(
-        title="GNMC and the certified minimum",
+        title="Fewest rules against GNMC's rules",
         caption="A population a point; on the dashed line GNMC could not have kept fewer rules "
         "without moving some niche farther from Q*.",
         draw=_minimum,

@@ -89,6 +89,13 @@ def greatest(tables: Tables, *, table: str, column: str, **where: str) -> Statis
 
 
 @_measurement
+def least(tables: Tables, *, table: str, column: str, **where: str) -> Statistic:
+    """Take the least of a column, likewise."""
+    value = float(_column(tables, table, column, **where).min())
+    return lambda rows: np.full(len(rows), value)
+
+
+@_measurement
 def fact(tables: Tables, *, column: str, variant: str) -> Statistic:
     """Take a number of the environment, computed exactly."""
     value = float(tables["environments"].filter(variant=variant)[column].item())

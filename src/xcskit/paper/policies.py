@@ -17,7 +17,7 @@ from xcskit.paper.instances import Instance
 from xcskit.paper.published import GROUPS, published_rollouts
 from xcskit.typing import Bools, Ints
 
-__all__ = ["STEP_LIMIT", "mark_published", "policies_table", "policy_facts"]
+__all__ = ["STEP_LIMIT", "mark_published", "policies_table", "policy_facts", "slip_states"]
 
 STEP_LIMIT = 200
 """After how many steps the paper's environment stops an episode."""
@@ -133,7 +133,7 @@ def _losses(solution: Solution, correct: Bools, target_error: float) -> dict[str
 def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str, float | None]:
     """Let the states that can go on only by slipping act optimally, and see what that gives."""
     mdp = solution.mdp
-    is_stuck = _is_stuck(mdp, policy)
+    is_stuck = slip_states(mdp, policy)
     repaired = np.where(is_stuck, solution.policy, policy)
     before, after = _expected_steps(solution, policy), _expected_steps(solution, repaired)
     share = None
@@ -147,7 +147,7 @@ def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str,
     }
 
 
-def _is_stuck(mdp: TabularMdp, policy: Ints) -> Bools:
+def slip_states(mdp: TabularMdp, policy: Ints) -> Bools:
     """Tell the states that likeliest outcomes lead back to: to go on from there takes a slip.
 
     A move into a wall is the shortest such round, two states that send to each other the next.
@@ -177,7 +177,7 @@ def _expected_steps(solution: Solution, policy: Ints) -> float | None:
 
 
 def mark_published(policies: pl.DataFrame) -> pl.DataFrame:
-    """Mark the rows of Table 2 that equal, to the digit, a published row of their group.
+    """Mark the complete rows of Table 2 that equal, to the digit, a published row of their group.
 
     Parameters
     ----------
@@ -198,6 +198,6 @@ def mark_published(policies: pl.DataFrame) -> pl.DataFrame:
     whole = [*steps, "accuracy"]
     for name, columns in (("is_published", steps), ("is_published_whole", whole)):
         marked = known.select(columns).unique().with_columns(pl.lit(value=True).alias(name))
-        printed = printed.join(marked, on=columns, how="left", nulls_equal=True)
+        printed = printed.join(marked, on=columns, how="left")
         printed = printed.with_columns(pl.col(name).fill_null(value=False))
     return printed.drop("accuracy")

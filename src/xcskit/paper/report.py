@@ -201,8 +201,8 @@ def _table_2(table: pl.DataFrame) -> str:
         )
         parts.append(
             "<p>Rollouts use the paper's own random stream, so that equal policies give equal "
-            "rows. Rows here whose mean, maximum and rollouts equal those of a published row of "
-            f"their group to the digit (bold below): {counts}.</p>"
+            "rows. Complete rows here whose mean, maximum and rollouts equal those of a published "
+            f"row of their group to the digit (bold below): {counts}.</p>"
         )
     legend = ", ".join(f"{group}: {words}" for group, words in GROUPS.items())
     parts.append(f'<p class="soft">{legend}. - marks fewer than 100 successes.</p>')
@@ -231,24 +231,22 @@ def _fixed(value: object, column: str, *, is_bold: bool) -> str:
 def _agreement(table: pl.DataFrame | None) -> str:
     if table is None:
         return ""
-    names = {
+    columns = {
         "group": "Group",
-        "column": "Column",
-        "ours_median": "Median here",
-        "ours_quartiles": "Quartiles here",
-        "published_median": "Median published",
-        "published_quartiles": "Quartiles published",
+        "measure": "Column",
+        "words": "In words",
+        "ours": "Here: median (quartiles)",
+        "published": "Published",
+        "effect_text": "Effect [95 %]",
         "p_value": "p (Mann-Whitney)",
         "p_adjusted": "p, adjusted",
-        "effect_text": "Effect [95 %]",
-        "words": "In words",
     }
     rows = [
         {
             **row,
-            "ours_quartiles": f"{number(row['ours_low'])} to {number(row['ours_high'])}",
-            "published_quartiles": f"{number(row['published_low'])} to "
-            f"{number(row['published_high'])}",
+            "measure": row["column"].replace("_", " ").replace("stg", "STG"),
+            "ours": _quartiles(row, "ours"),
+            "published": _quartiles(row, "published"),
             "effect_text": f"{row['effect']:+.2f} [{row['effect_low']:+.2f}, "
             f"{row['effect_high']:+.2f}]",
         }
@@ -265,8 +263,19 @@ def _agreement(table: pl.DataFrame | None) -> str:
         '<p class="soft">Effect: the chance that an instance here exceeds a published one, less '
         "the chance that it is exceeded (Cliff's delta), with a bootstrap interval. Incomplete "
         "instances have infinite steps. p is adjusted over the table by Benjamini and Hochberg.</p>"
-        + table_of(pl.DataFrame(rows), names, "Agreement with the published Table 2")
+        + table_of(
+            pl.DataFrame(rows), columns, "Agreement with the published Table 2", {"words": _words}
+        )
     )
+
+
+def _quartiles(row: Mapping[str, Any], whose: str) -> str:
+    low, median, high = (number(row[f"{whose}_{part}"]) for part in ("low", "median", "high"))
+    return f"{median} ({low} to {high})"
+
+
+def _words(value: object) -> str:
+    return f'<span class="words">{number(value)}</span>'
 
 
 # ---- Beyond the paper ----
@@ -343,7 +352,13 @@ def _beyond(report: Report) -> str:
                 "seconds": "Seconds",
             },
             "GNMC and its relatives",
-            {"variant": _variant},
+            {
+                "variant": _variant,
+                "regret": _short,
+                "seconds": _short,
+                "n_rules": _short,
+                "n_microclassifiers": _short,
+            },
         ),
     ]
     return "".join(parts)
@@ -365,6 +380,10 @@ def _gap_sentence(policies: pl.DataFrame, report: Report) -> str:
 
 def _variant(name: object) -> str:
     return _VARIANTS.get(str(name), escape(str(name)))
+
+
+def _short(value: object) -> str:
+    return number(value, 3)
 
 
 def _facts(facts: Mapping[str, str]) -> str:

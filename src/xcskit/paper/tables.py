@@ -55,7 +55,7 @@ def table_1(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
 def table_2(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
     """Give Table 2: steps-to-goal of groups A, B and C, slip 0.1, here and published.
 
-    Rows that equal a published row of their group, to the digit, are marked.
+    Complete rows that equal a published row of their group, to the digit, are marked.
     """
     columns = ["group", "instance", "mean_stg", "max_stg", "rollouts", "policy_accuracy"]
     here = tables["policies"].filter(variant="p0.1").rename({"seed": "instance"})
