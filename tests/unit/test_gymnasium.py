@@ -327,10 +327,12 @@ def test_what_is_measured_and_told_along_the_way() -> None:
         every=350,
         evaluate=against(solve(lake)),
         callback=stop,
+        snapshot_every=200,
         progress=lambda done, total: told.append((done, total)),
     )
     assert seen == [350, 700]
     assert agent.history["step"].to_list() == [350, 700]
+    assert list(agent.snapshots) == [200, 400, 600]
     assert "policy_accuracy" in agent.history.columns
     assert told == [(i + 1, 1000) for i in range(700)]
     agent.learn_from(env, 0).train(lake, 300)

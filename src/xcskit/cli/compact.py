@@ -1,30 +1,26 @@
 """``xcskit compact``: fewer rules, and what that costs."""
 
-import io
 import json
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xcskit.cli.display import print_table
 from xcskit.cli.environments import EnvironmentOptions, Slip, read_environment
-from xcskit.cli.files import check_writable
+from xcskit.cli.files import TABLES, check_writable, table_bytes
 from xcskit.errors import ConfigurationError
 from xcskit.files import write_atomically
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from xcskit.compaction import GnmcPath, Method
     from xcskit.mdp import Solution
     from xcskit.rules import Niches, RuleSet
     from xcskit.typing import Bools
 
 __all__ = ["compact"]
-
-_TABLES: Final = (".parquet", ".csv")
 
 Environment = Annotated[
     str,
@@ -93,7 +89,7 @@ def compact(
     Example: xcskit compact lake.parquet --env frozenlake-8x8 --slip 0.1 --rho 0.99 -o small.parquet
     """
     if output is not None:
-        check_writable(output, force=force, suffixes=_TABLES if path else (".parquet",))
+        check_writable(output, force=force, suffixes=TABLES if path else (".parquet",))
     given = {
         "mass": mass,
         "rho": rho,
@@ -171,7 +167,7 @@ def _report_set(
         return
     rows = [(name.replace("_", " "), before[name], after[name]) for name in before]
     rows += [(name.replace("_", " "), "", value) for name, value in proof.items()]
-    _print_table(str(describe(method)["method"]), ("", "before", "after"), rows)
+    print_table(str(describe(method)["method"]), ("", "before", "after"), rows)
 
 
 def _select(
@@ -191,35 +187,8 @@ def _report_path(
 ) -> None:
     table = path.table(solution)
     if output is not None:
-        write_atomically(output, _file_of(table, output.suffix))
+        write_atomically(output, table_bytes(table, output.suffix))
     if as_json:
         sys.stdout.write(json.dumps(table.to_dicts()) + "\n")
         return
-    _print_table(repr(path), tuple(table.columns), table.rows())
-
-
-def _file_of(table: "pl.DataFrame", suffix: str) -> bytes:
-    buffer = io.BytesIO()
-    if suffix == ".csv":
-        table.write_csv(buffer)
-    else:
-        table.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _print_table(title: str, headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    from rich.console import Console  # noqa: PLC0415 - help appears at once
-    from rich.table import Table  # noqa: PLC0415
-
-    shown: Table = Table(title=title, title_justify="left")
-    for heading in headings:
-        shown.add_column(heading.replace("_", " "), justify="right" if heading else "left")
-    for row in rows:
-        shown.add_row(*(_cell(value) for value in row))
-    Console().print(shown)
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "undefined"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    print_table(repr(path), tuple(table.columns), table.rows())

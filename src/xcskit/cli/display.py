@@ -1,7 +1,10 @@
 """What several commands show in a terminal."""
 
-from typing import TYPE_CHECKING, Final
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -9,7 +12,10 @@ if TYPE_CHECKING:
     from xcskit.mdp import TabularMdp
     from xcskit.typing import Bools
 
-__all__ = ["policy_grid"]
+__all__ = ["policy_grid", "print_numbers", "print_table"]
+
+_WIDE: Final = 250
+"""Columns, where no terminal sets a width."""
 
 _ARROWS: Final = {
     (0, -1): "↑",
@@ -52,3 +58,44 @@ def policy_grid(mdp: "TabularMdp", advocacy: "Bools") -> Table | None:
     for row in cells:
         grid.add_row(*row)
     return grid
+
+
+def print_table(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    words: Sequence[str] = ("",),
+) -> None:
+    """Print a table.
+
+    Parameters
+    ----------
+    title
+        What stands above it.
+    headings
+        A heading a column.
+    rows
+        The cells.
+    words
+        The headings of the columns that hold words; the others hold numbers.
+    """
+    shown = Table(title=Text(title), title_justify="left")
+    for heading in headings:
+        shown.add_column(heading.replace("_", " "), justify="left" if heading in words else "right")
+    for row in rows:
+        shown.add_row(*(Text(_cell(value)) for value in row))
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
+    console.print(shown)
+
+
+def print_numbers(title: str, numbers: Mapping[str, Any]) -> None:
+    """Print names and what they stand for, a line each."""
+    rows = [(name.replace("_", " "), value) for name, value in numbers.items()]
+    print_table(title, ("", "value"), rows)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,10 +1,18 @@
 """Files that commands write, and do not overwrite unasked."""
 
+import io
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from xcskit.errors import ConfigurationError
 
-__all__ = ["check_writable"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["TABLES", "check_writable", "table_bytes"]
+
+TABLES: Final = (".parquet", ".csv")
+"""The endings of files that hold a table."""
 
 
 def check_writable(path: Path, *, force: bool, suffixes: tuple[str, ...] = ()) -> None:
@@ -28,3 +36,13 @@ def check_writable(path: Path, *, force: bool, suffixes: tuple[str, ...] = ()) -
     if path.exists() and not force:
         msg = f"{str(path)!r} exists; --force replaces it"
         raise ConfigurationError(msg)
+
+
+def table_bytes(table: "pl.DataFrame", suffix: str) -> bytes:
+    """Give the bytes of a table's file, by one of the endings ``TABLES``."""
+    buffer = io.BytesIO()
+    if suffix == ".csv":
+        table.write_csv(buffer)
+    else:
+        table.write_parquet(buffer)
+    return buffer.getvalue()

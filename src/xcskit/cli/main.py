@@ -13,9 +13,15 @@ from xcskit.errors import ConfigurationError, XcskitError
 __all__ = ["COMMANDS", "app", "main", "run"]
 
 COMMANDS: Final = {
-    "compact": "xcskit.cli.compact",
-    "paper": "xcskit.cli.paper",
+    "train": "xcskit.cli.train",
     "solve": "xcskit.cli.solve",
+    "show": "xcskit.cli.show",
+    "evaluate": "xcskit.cli.evaluate",
+    "compact": "xcskit.cli.compact",
+    "rollout": "xcskit.cli.rollout",
+    "plot": "xcskit.cli.plot",
+    "paper": "xcskit.cli.paper",
+    "info": "xcskit.cli.info",
 }
 """Each command, and the module whose function of that name it is."""
 

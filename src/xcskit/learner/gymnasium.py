@@ -201,6 +201,7 @@ def learn_from(
     evaluate: Measure | None = None,
     every: int = 5000,
     callback: Callable[["XCSF"], object] | None = None,
+    snapshot_every: int | None = None,
     progress: bool | Progress = False,
 ) -> "XCSF":
     """Train on a Gymnasium environment for a number of steps.
@@ -216,7 +217,7 @@ def learn_from(
         How many steps to take; a step of n environments at once is n of them.
     seed
         Where the learner's random streams start, if it has not begun yet.
-    evaluate, every, callback, progress
+    evaluate, every, callback, snapshot_every, progress
         As for ``XCSF.train``.
 
     Notes
@@ -239,6 +240,8 @@ def learn_from(
     """
     n_steps = check_integer("steps", steps, 0, _MOST_STEPS - agent.steps)
     mark = check_integer("every", every, 1, _MOST_STEPS)
+    if snapshot_every is not None:
+        check_integer("snapshot_every", snapshot_every, 1, _MOST_STEPS)
     terms = _check_fits(agent, env)
     world: _World = _Vector(env) if isinstance(env, VectorEnv) else _Single(env)
     end = agent.steps + n_steps
@@ -260,6 +263,8 @@ def learn_from(
                     environment=i,
                 )
                 report(1)
+                if snapshot_every is not None and agent.steps % snapshot_every == 0:
+                    agent.snapshots[agent.steps] = agent.rules
                 if agent.steps % mark and agent.steps != end:
                     continue
                 agent.rows.append(measured_row(agent, evaluate))
