@@ -28,6 +28,9 @@ def small_tables() -> dict[str, pl.DataFrame]:
                 "mean_absolute_error": [scale * (1 + seed / 10) for seed in seeds],
                 "policy_accuracy": [0.9] * N,
                 "n_rules": [100] * N,
+                "n_idle": [0] * (N - 1) + [50],
+                "rules_per_pair_open": [0.2] * N,
+                "rules_per_pair_near": [0.5] * N,
             }
         )
         for variant, scale in zip(VARIANTS, (0.01, 0.02), strict=True)
@@ -86,7 +89,16 @@ def small_tables() -> dict[str, pl.DataFrame]:
     environments = pl.DataFrame(
         {"variant": VARIANTS, "n_tied": [23, 0], "target_error": [0.01] * 2}
     )
+    history = pl.DataFrame(
+        {
+            "variant": "p0",
+            "seed": np.repeat(seeds, 20),
+            "step": list(range(1, 21)) * N,
+            "mean_absolute_error": ([0.5] * 16 + [0.02] * 2 + [0.025] * 2) * N,
+        }
+    )
     return {
+        "history": history,
         "instances": instances,
         "gnmc": gnmc,
         "actions": actions,
@@ -107,6 +119,10 @@ def value_of(name: str, **of: Any) -> float:
     ("name", "of", "expected"),
     [
         ("mean", {"table": "instances", "column": "policy_accuracy", "variant": "p0"}, 0.9),
+        ("greatest", {"table": "instances", "column": "n_idle"}, 50),
+        ("share_of_all", {"table": "instances", "column": "n_idle", "of": "n_rules"}, 0.05),
+        ("rules_in_the_open", {"variant": "p0"}, -0.3),
+        ("late_change", {"variant": "p0"}, 0.25),
         ("fact", {"column": "n_tied", "variant": "p0"}, 23),
         (
             "over_fact",
@@ -266,6 +282,11 @@ def test_every_claim_of_the_table_is_well_formed() -> None:
         assert claim.conditions
         assert claim.only in {"", "8x8"}
         assert all(item.what for item in claim.conditions)
+
+
+def test_every_measurement_decides_some_claim() -> None:
+    used = {condition.measure for claim in load_claims() for condition in claim.conditions}
+    assert used == set(MEASUREMENTS)
 
 
 def test_a_condition_names_a_measurement_and_a_relation() -> None:

@@ -15,8 +15,8 @@ _MEASURES = ("mean_stg", "max_stg", "rollouts", "policy_accuracy")
 _RESAMPLES = 2000
 _ALPHA = 0.05
 _DIGITS = 2
-_LOWEST = 0.3
-"""An effect up to here says: whichever is drawn, the odds are at most 65 to 35."""
+_SIZES = ((0.147, "hardly"), (0.33, "a little"), (0.474, "moderately"), (1.0, "much"))
+"""What effects up to a size are called, after Romano and others (2006)."""
 
 
 def agreement_table(policies: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
@@ -106,14 +106,12 @@ def _effect(ours: Floats, theirs: Floats, axis: int = -1) -> Floats:
 
 def _in_words(row: dict[str, Any]) -> str:
     """Say what test and interval say, and no more."""
-    low, high = row["effect_low"], row["effect_high"]
+    ends = [_end_in_words(row[end]) for end in ("effect_low", "effect_high")]
     if row["p_adjusted"] < _ALPHA:
-        side = "higher" if row["effect"] > 0 else "lower"
-        return f"ours are {side}"
-    if max(abs(low), abs(high)) <= _LOWEST:
-        return "no difference, and no more than a small one is plausible"
-    return "no difference found; " + (
-        "a moderate one either way is plausible"
-        if low <= -_LOWEST and high >= _LOWEST
-        else f"ours may be {'higher' if high > -low else 'lower'}"
-    )
+        return f"ours are {'higher' if row['effect'] > 0 else 'lower'}: {ends[0]} to {ends[1]}"
+    return f"no difference found; {ends[0]} to {ends[1]} is plausible"
+
+
+def _end_in_words(effect: float) -> str:
+    size = next(words for limit, words in _SIZES if abs(effect) <= limit)
+    return f"{size} {'higher' if effect > 0 else 'lower'}"

@@ -89,10 +89,11 @@ def greatest(tables: Tables, *, table: str, column: str, **where: str) -> Statis
 
 
 @_measurement
-def least(tables: Tables, *, table: str, column: str, **where: str) -> Statistic:
-    """Take the least of a column, likewise."""
-    value = float(_column(tables, table, column, **where).min())
-    return lambda rows: np.full(len(rows), value)
+def share_of_all(tables: Tables, *, table: str, column: str, of: str) -> Statistic:
+    """Divide the sums of two columns over all instances; undefined where there is nothing."""
+    frame = tables[table]
+    share = _ratio(float(frame[column].sum()), float(frame[of].sum()))
+    return lambda rows: np.full(len(rows), share)
 
 
 @_measurement

@@ -35,7 +35,7 @@ class Report:
         The claims with their verdicts.
     tables
         ``table-1``, ``table-2``, ``agreement`` (with the published map only), ``policies-summary``,
-        ``relatives-summary``, ``minimum-summary``.
+        ``examples``, ``relatives-summary``, ``minimum-summary``, ``environments``.
     figures
         In the order of the page.
     facts
@@ -163,7 +163,7 @@ def _table_1(table: pl.DataFrame) -> str:
     has_published = "published_left" in table.columns
     head = ["State", *(name.capitalize() for name in actions), "Optimal", "Frequency"]
     if has_published:
-        head += [f"Published {name}" for name in actions]
+        head += [*(f"Published {name}" for name in actions), "p (Fisher)"]
     rows: list[list[str]] = []
     for row in table.iter_rows(named=True):
         cells = [f"({row['x']}, {row['y']})"]
@@ -171,6 +171,7 @@ def _table_1(table: pl.DataFrame) -> str:
         cells += [row["optimal_action"], number(row["frequency"])]
         if has_published:
             cells += [number(row[f"published_{name}"]) for name in actions]
+            cells.append(number(row["p_value"], 2))
         rows.append(cells)
     note = "The four states of lowest frequency here" + (
         ", and the paper's four, with the published counts." if has_published else "."
@@ -314,6 +315,7 @@ def _beyond(report: Report) -> str:
             {"variant": _variant},
         ),
         _figures(report, "beyond-accuracy"),
+        _examples(report.tables["examples"]),
         "<h3>Action gaps</h3>",
         f"<p>{_gap_sentence(policies, report)}</p>",
         _figures(report, "beyond-action"),
@@ -362,6 +364,23 @@ def _beyond(report: Report) -> str:
         ),
     ]
     return "".join(parts)
+
+
+def _examples(table: pl.DataFrame) -> str:
+    note = (
+        "Instances at slip 0.1 whose accuracy changes by 0.05 at most between groups A and B, but "
+        "whose exact expected steps-to-goal by 5 at least"
+    )
+    if table.is_empty():
+        return f"<p>{note}: none.</p>"
+    columns = {
+        "seed": "Instance",
+        "A_policy_accuracy": "A: accuracy",
+        "B_policy_accuracy": "B: accuracy",
+        "A_expected_steps": "A: steps",
+        "B_expected_steps": "B: steps",
+    }
+    return f"<p>{note}:</p>{table_of(table, columns, note)}"
 
 
 def _gap_sentence(policies: pl.DataFrame, report: Report) -> str:

@@ -36,6 +36,7 @@ from xcskit.paper.policies import policies_table
 from xcskit.paper.report import Report, render
 from xcskit.paper.specification import PAPER_MAP, paper_specification
 from xcskit.paper.tables import (
+    examples,
     minimum_summary,
     policies_summary,
     relatives_summary,
@@ -222,6 +223,7 @@ def _shown(tables: dict[str, pl.DataFrame], *, is_paper_map: bool) -> dict[str, 
         "table-1": table_1(tables, is_paper_map=is_paper_map),
         "table-2": table_2(tables, is_paper_map=is_paper_map),
         "policies-summary": policies_summary(tables),
+        "examples": examples(tables),
         "relatives-summary": relatives_summary(tables),
         "minimum-summary": minimum_summary(tables),
     }

@@ -1,12 +1,17 @@
 """The paper's tables, here and published side by side, and summaries of those beyond it."""
 
+from typing import Any
+
+import numpy as np
 import polars as pl
+from scipy import stats
 
 from xcskit.paper.measurements import Tables
 from xcskit.paper.policies import mark_published
 from xcskit.paper.published import published_actions, published_rollouts
 
 __all__ = [
+    "examples",
     "minimum_summary",
     "policies_summary",
     "relatives_summary",
@@ -32,7 +37,8 @@ def table_1(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
     -------
     pl.DataFrame
         The four states of lowest frequency here, and the paper's; a row a state: how many
-        instances predict each action, the share that is optimal, and the published counts.
+        instances predict each action, the share that is optimal, the published counts, and the
+        p-value of Fisher's exact test on how many of both are optimal.
     """
     counts = (
         tables["actions"]
@@ -49,7 +55,19 @@ def table_1(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
     published = published_actions().rename({name: f"published_{name}" for name in _ACTIONS})
     joined = counts.join(published.drop("optimal_action"), on=["x", "y"], how="left")
     is_shown = pl.col("is_among_worst") | pl.col("published_left").is_not_null()
-    return joined.filter(is_shown).sort("frequency")
+    shown = joined.filter(is_shown).sort("frequency")
+    p_values = [_exact_p(row) for row in shown.iter_rows(named=True)]
+    return shown.with_columns(p_value=pl.Series(p_values, dtype=pl.Float64))
+
+
+def _exact_p(row: dict[str, Any]) -> float | None:
+    if row["published_left"] is None:
+        return None
+    counts: list[list[int]] = []
+    for prefix in ("", "published_"):
+        optimal = row[prefix + row["optimal_action"]]
+        counts.append([optimal, sum(row[prefix + name] for name in _ACTIONS) - optimal])
+    return float(stats.fisher_exact(np.array(counts)).pvalue)
 
 
 def table_2(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
@@ -92,6 +110,24 @@ def policies_summary(tables: Tables) -> pl.DataFrame:
         )
         .sort("variant", "group")
     )
+
+
+def examples(tables: Tables) -> pl.DataFrame:
+    """Give the instances whose accuracy hardly changes from A to B while steps-to-goal do much.
+
+    Slip 0.1; hardly: by at most 0.05; much: the exact expected steps by at least 5.
+    """
+    policies = tables["policies"].filter(variant="p0.1")
+    columns = ["policy_accuracy", "expected_steps"]
+    first, second = (
+        policies.filter(group=group).select(
+            "seed", *(pl.col(c).alias(f"{group}_{c}") for c in columns)
+        )
+        for group in ("A", "B")
+    )
+    both = first.join(second, on="seed")
+    changes = [(pl.col(f"B_{column}") - pl.col(f"A_{column}")).abs() for column in columns]
+    return both.filter((changes[0] <= 0.05) & (changes[1] >= 5.0)).sort("seed")
 
 
 def relatives_summary(tables: Tables) -> pl.DataFrame:

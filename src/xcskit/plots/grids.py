@@ -97,12 +97,14 @@ def plot_arrows(mdp: TabularMdp, advocacy: Bools, ax: Axes) -> Axes:
     """
     plot_cells(mdp, ax, letters=False)
     layout = _layout_of(mdp)
+    scale = min(1.0, _SMALL_GRID / len(layout.rows[0]))
     for state, action in np.argwhere(advocacy).tolist():
         x, y = layout.positions[state].tolist()
         dx, dy = layout.moves[action]
         back = _ARROW_LENGTH * (advocacy[state].sum() == 1)
         tail = x - dx * back, y - dy * back
-        ax.add_patch(_arrow(tail, (x + dx * _ARROW_LENGTH, y + dy * _ARROW_LENGTH), COLOURS[0]))
+        tip = x + dx * _ARROW_LENGTH, y + dy * _ARROW_LENGTH
+        ax.add_patch(_arrow(tail, tip, COLOURS[0], scale))
     for (x, y), letter in _letters(layout).items():
         if letter in {"H", "G"} and len(layout.rows[0]) <= _SMALL_GRID:
             ink = "white" if letter == "H" else INK
@@ -188,13 +190,15 @@ def _cell(ax: Axes, x: int, y: int, colour: str) -> None:
     )
 
 
-def _arrow(start: tuple[float, float], end: tuple[float, float], colour: str) -> FancyArrowPatch:
+def _arrow(
+    start: tuple[float, float], end: tuple[float, float], colour: str, scale: float = 1.0
+) -> FancyArrowPatch:
     return FancyArrowPatch(
         start,
         end,
         arrowstyle="-|>",
-        mutation_scale=6,
-        linewidth=1.0,
+        mutation_scale=6.0 * scale,
+        linewidth=scale,
         color=colour,
         shrinkA=0.0,
         shrinkB=0.0,
