@@ -132,7 +132,7 @@ def value_of(name: str, **of: Any) -> float:
         ("between_variants", {"column": "mean_absolute_error", "of": "mean ratio"}, 2.0),
         ("between_variants", {"column": "mean_absolute_error", "of": "spread ratio"}, 0.5),
         ("between_variants", {"column": "policy_accuracy", "of": "mean difference"}, 0.0),
-        ("worst_states_shared", {"variant": "p0.1"}, 4.0),
+        ("worst_states_gap", {"variant": "p0.1"}, 0.7),
         ("wrong_right", {"variant": "p0.1"}, 1.0),
         ("share_of_often_optimal_states", {"variant": "p0.1", "often": 0.75}, 2 / 6),
         (
@@ -189,10 +189,14 @@ def test_each_measurement_on_numbers_worked_out_by_hand(
     assert value_of(name, **of) == pytest.approx(expected)
 
 
-def test_a_state_tied_for_the_fourth_place_counts_in_part() -> None:
-    perfect = TABLES["actions"].with_columns(is_correct=pl.lit(value=True))
-    statistic = MEASUREMENTS["worst_states_shared"]({"actions": perfect}, variant="p0.1")
-    assert statistic(EVERY)[0] == pytest.approx(4 * 4 / 6)
+def test_one_good_state_among_the_named_makes_the_gap_negative() -> None:
+    is_named_good = (pl.col("x") == 1) & (pl.col("y") == 2)
+    is_other_poor = (pl.col("x") == 4) & (pl.col("seed") <= 2)
+    changed = TABLES["actions"].with_columns(
+        is_correct=(pl.col("is_correct") | is_named_good) & ~is_other_poor
+    )
+    statistic = MEASUREMENTS["worst_states_gap"]({"actions": changed}, variant="p0.1")
+    assert statistic(EVERY)[0] == pytest.approx(0.8 - 1.0)
 
 
 def test_medians_leave_out_what_is_undefined() -> None:

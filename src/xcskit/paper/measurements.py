@@ -157,23 +157,18 @@ def share_of_often_optimal_states(tables: Tables, *, variant: str, often: float)
 
 
 @_measurement
-def worst_states_shared(tables: Tables, *, variant: str) -> Statistic:
-    """Count how many of the paper's four worst states are among the four worst here.
+def worst_states_gap(tables: Tables, *, variant: str) -> Statistic:
+    """Give by how much the paper's four worst states are worse than all others.
 
-    A state counts by the share of its rank that ties leave to it.
+    The lowest frequency of an optimal action in any other state less the highest in these four. The
+    two states are those of all instances: chosen anew in each resample, they would exaggerate.
     """
     correct, named = _correct(tables, variant), _named_states(tables, variant)
-
-    def count(rows: Ints) -> Floats:
-        frequency = correct[rows].mean(axis=-2)
-        fourth = np.sort(frequency, axis=-1)[..., 3:4]
-        below, tied = frequency < fourth, frequency == fourth
-        n_left = 4 - below.sum(axis=-1)
-        shared = (below & named).sum(axis=-1)
-        answer: Floats = shared + (tied & named).sum(axis=-1) * n_left / tied.sum(axis=-1)
-        return answer
-
-    return count
+    frequency = correct.mean(axis=0)
+    best_named = int(np.argmax(np.where(named, frequency, -np.inf)))
+    worst_other = int(np.argmin(np.where(named, np.inf, frequency)))
+    difference = correct[:, worst_other].astype(np.float64) - correct[:, best_named]
+    return lambda rows: difference[rows].mean(axis=-1)
 
 
 @_measurement
