@@ -199,6 +199,10 @@ def test_one_good_state_among_the_named_makes_the_gap_negative() -> None:
     assert statistic(EVERY)[0] == pytest.approx(0.8 - 1.0)
 
 
+def test_no_example_found_is_no_proof_that_there_is_none() -> None:
+    assert np.isnan(value_of("parted_pairs", variant="p0.1", group="A", over="A"))
+
+
 def test_medians_leave_out_what_is_undefined() -> None:
     table = pl.DataFrame({"seed": [1, 2, 3, 4], "x": [None, 1.0, 2.0, 5.0]})
     statistic = MEASUREMENTS["median"]({"t": table}, table="t", column="x")

@@ -343,14 +343,15 @@ def accuracy_and_steps(tables: Tables, *, variant: str, group: str) -> Statistic
 def parted_pairs(tables: Tables, *, variant: str, group: str, over: str) -> Statistic:
     """Count instances whose accuracy hardly changes between groups while steps-to-goal do much.
 
-    Hardly: by at most 0.05. Much: the exact expected steps-to-goal by at least 5.
+    Hardly: by at most 0.05. Much: the exact expected steps-to-goal by at least 5. Undefined where
+    none is found, as that does not prove that there are none.
     """
     accuracy, steps = (
         [_column(tables, "policies", name, group=g, variant=variant) for g in (group, over)]
         for name in ("policy_accuracy", "expected_steps")
     )
     is_parted = (np.abs(accuracy[0] - accuracy[1]) <= 0.05) & (np.abs(steps[0] - steps[1]) >= 5.0)
-    count = float(is_parted.sum())
+    count = float(is_parted.sum()) or np.nan
     return lambda rows: np.full(len(rows), count)
 
 
