@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "compact": "xcskit.cli.compact",
     "rollout": "xcskit.cli.rollout",
     "plot": "xcskit.cli.plot",
+    "export": "xcskit.cli.export",
     "paper": "xcskit.cli.paper",
     "info": "xcskit.cli.info",
 }

@@ -19,6 +19,7 @@ from xcskit.kernels.components import ConditionScheme, PredictionScheme
 from xcskit.kernels.niches import count_covered
 from xcskit.rules import display
 from xcskit.rules.columns import check_columns, expected_columns
+from xcskit.rules.export import export_rules
 from xcskit.rules.niches import Niches
 from xcskit.rules.parquet import pack, unpack
 from xcskit.spaces import IntegerSpace
@@ -318,6 +319,14 @@ class RuleSet:
     def save(self, path: str | Path) -> None:
         """Write one Parquet file, metadata inside; it appears whole or not at all."""
         write_atomically(path, pack(self))
+
+    def export(self, path: str | Path) -> None:
+        """Write the rules for other programs: ``.csv``, ``.json``, or ``.py``.
+
+        The Python file has functions ``q_values`` and ``policy`` that answer as these rules do, to
+        the last bit, and need nothing but Python.
+        """
+        export_rules(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
