@@ -5,24 +5,26 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
 
 from xcskit.cli.environments import EnvironmentOptions, Slip
 from xcskit.cli.files import check_writable
-from xcskit.cli.models import Gamma, ModelEnvironment, ModelFile, discount_of, read_model, world_of
+from xcskit.cli.models import Gamma, ModelEnvironment, discount_of, read_model, world_of
 from xcskit.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from xcskit.mdp import Solution
     from xcskit.rules import RuleSet
-    from xcskit.typing import Floats
+    from xcskit.typing import Bools, Floats
 
 __all__ = ["KINDS", "plot"]
 
 _SUFFIXES: Final = (".png", ".svg")
-_HEIGHT, _LOW = 3.4, 2.7
+_HEIGHT, _PANEL, _LOW = 3.4, 2.4, 1.8
+_OF_MANY: Final = ("training", "frequency")
+"""The kinds that draw several models at once; each other draws one."""
 
 _Figure: TypeAlias = Any
 """Matplotlib's; only ``xcskit.plots`` knows it."""
@@ -31,8 +33,12 @@ _Figure: TypeAlias = Any
 class _Study(NamedTuple):
     """What there is to draw: rules and, where it is asked for, the optimum they strive for."""
 
-    rules: "RuleSet"
+    models: "list[RuleSet]"
     solve: "Callable[[], Solution]"
+
+    @property
+    def rules(self) -> "RuleSet":
+        return self.models[0]
 
     @property
     def solution(self) -> "Solution":
@@ -40,11 +46,21 @@ class _Study(NamedTuple):
 
 
 def plot(
-    model: ModelFile,
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL..",
+            help="A saved rule set, or a checkpoint; training and frequency draw several at once.",
+        ),
+    ],
     *,
     kind: Annotated[
         str,
-        typer.Option("--kind", "-k", help="policy, value, q, error, generality, path or training."),
+        typer.Option(
+            "--kind",
+            "-k",
+            help="policy, value, q, error, rules, cover, generality, path, training or frequency.",
+        ),
     ] = "policy",
     env: ModelEnvironment = None,
     slip: Slip = None,
@@ -58,23 +74,29 @@ def plot(
 ) -> None:
     """Draw rules: their policy or values on the grid, their errors, their path of compaction, ..
 
+    Of several runs, training draws mean and spread, and frequency how often each action is optimal.
+    Rules, as rectangles on the grid, are best compacted first.
+
     Example: xcskit plot lake.parquet --env frozenlake-8x8 --slip 0.1 --kind value -o value
     """
     if kind not in KINDS:
         msg = f"--kind is one of {', '.join(KINDS)}: got {kind!r}"
+        raise ConfigurationError(msg)
+    if len(models) > 1 and kind not in _OF_MANY:
+        msg = f"{kind} draws one MODEL, got {len(models)}; {' and '.join(_OF_MANY)} draw several"
         raise ConfigurationError(msg)
     stem = output.with_suffix("") if output.suffix in _SUFFIXES else output
     for suffix in _SUFFIXES:
         check_writable(stem.with_name(stem.name + suffix), force=force)
     from xcskit import mdp, plots  # noqa: PLC0415 - help appears at once
 
-    rules = read_model(model)
+    read = [read_model(model) for model in models]
 
     @cache
     def solve() -> "Solution":
-        return mdp.solve(world_of(rules, env, slip, option), discount_of(rules, gamma))
+        return mdp.solve(world_of(read[0], env, slip, option), discount_of(read[0], gamma))
 
-    study = _Study(rules, solve)
+    study = _Study(read, solve)
     with plots.house_style():
         files = plots.save_figure(KINDS[kind](study), stem)
     words = {"kind": kind, "files": list(map(str, files))}
@@ -82,13 +104,16 @@ def plot(
     sys.stdout.write(f"{shown}\n")
 
 
-def _values(study: _Study) -> "Floats":
+def _values(study: _Study, rules: "RuleSet") -> "Floats":
     """Give Qhat of every state of the model, NaN outside S and in holes."""
     import numpy as np  # noqa: PLC0415 - help appears at once
 
+    from xcskit.compaction.task import check_fit  # noqa: PLC0415
+
     mdp = study.solution.mdp
+    check_fit(rules, mdp)
     values = np.full((mdp.n_states, mdp.n_actions), np.nan)
-    q_hat = study.rules.q_values(mdp.observations[mdp.states], holes="mask")
+    q_hat = rules.q_values(mdp.observations[mdp.states], holes="mask")
     values[mdp.states] = q_hat.filled(np.nan)
     return values
 
@@ -97,11 +122,7 @@ def _new(n_rows: int = 1, n_columns: int = 1, *, height: float = _HEIGHT) -> tup
     from xcskit import plots  # noqa: PLC0415 - help appears at once
 
     made: tuple[_Figure, Any] = plots.new_figure(
-        n_rows,
-        n_columns,
-        height=height * n_rows,
-        width=plots.COLUMN_WIDTH * n_columns,
-        share_x=n_columns == 1,
+        n_rows, n_columns, height=height * n_rows, share_x=n_columns == 1
     )
     return made
 
@@ -109,61 +130,74 @@ def _new(n_rows: int = 1, n_columns: int = 1, *, height: float = _HEIGHT) -> tup
 def _policy(study: _Study) -> _Figure:
     from xcskit import plots  # noqa: PLC0415
 
-    values = _values(study)
+    values = _values(study, study.rules)
     figure, axes = _new()
     plots.plot_arrows(study.solution.mdp, values == values.max(axis=1, keepdims=True), axes[0, 0])
     return figure
 
 
 def _value(study: _Study) -> _Figure:
-    return _heatmaps(study, {"max Qhat": _values(study).max(axis=1)})
-
-
-def _q(study: _Study) -> _Figure:
-    names = study.rules.action_names
-    return _heatmaps(
-        study, {f"Qhat {name}": q for name, q in zip(names, _values(study).T, strict=True)}
-    )
+    return _heatmap(study, _values(study, study.rules).max(axis=1), "max Qhat")
 
 
 def _error(study: _Study) -> _Figure:
-    distance = abs(_values(study) - study.solution.q).mean(axis=1)
-    return _heatmaps(study, {"mean |Qhat - Q*|": distance})
+    distance = abs(_values(study, study.rules) - study.solution.q).mean(axis=1)
+    return _heatmap(study, distance, "mean |Qhat - Q*|")
 
 
-def _heatmaps(study: _Study, images: "dict[str, Floats]") -> _Figure:
+def _heatmap(study: _Study, image: "Floats", label: str) -> _Figure:
     import numpy as np  # noqa: PLC0415
 
     from xcskit import plots  # noqa: PLC0415
 
-    stacked = np.stack(list(images.values()))
-    if np.isnan(stacked).all():
+    if np.isnan(image).all():
         msg = "no state has a value for every action: train longer"
         raise ConfigurationError(msg)
-    limits = float(np.nanmin(stacked)), float(np.nanmax(stacked))
-    n_columns = min(len(images), 2)
-    n_rows = -(-len(images) // n_columns)
-    figure, axes = _new(n_rows, n_columns)
-    for ax, (label, image) in zip(axes.flat, images.items(), strict=False):
-        plots.plot_heatmap(study.solution.mdp, image, ax, label=label, limits=limits)
-    for ax in axes.flat[len(images) :]:
+    limits = float(np.nanmin(image)), float(np.nanmax(image))
+    figure, axes = _new()
+    plots.plot_heatmap(study.solution.mdp, image, axes[0, 0], label=label, limits=limits)
+    return figure
+
+
+def _q(study: _Study) -> _Figure:
+    from xcskit import plots  # noqa: PLC0415
+
+    figure, axes = _new()
+    plots.plot_action_values(study.solution.mdp, _values(study, study.rules), axes[0, 0])
+    return figure
+
+
+def _rules(study: _Study) -> _Figure:
+    from xcskit import plots  # noqa: PLC0415
+
+    mdp, rules = study.solution.mdp, study.rules
+    n_columns = min(2, rules.n_actions)
+    n_rows = -(-rules.n_actions // n_columns)
+    figure, axes = _new(n_rows, n_columns, height=_PANEL)
+    for action, (ax, name) in enumerate(zip(axes.flat, rules.action_names, strict=False)):
+        is_for_it: Bools = rules.actions == action
+        plots.plot_rules(mdp, rules[is_for_it], ax)
+        ax.set_title(name)
+    for ax in axes.flat[rules.n_actions :]:
         ax.set_axis_off()
+    return figure
+
+
+def _cover(study: _Study) -> _Figure:
+    from xcskit import plots  # noqa: PLC0415
+
+    figure, axes = _new()
+    plots.plot_cover(study.solution.mdp, study.rules, axes[0, 0])
     return figure
 
 
 def _generality(study: _Study) -> _Figure:
     from xcskit import plots  # noqa: PLC0415
 
-    rules = study.rules
-    errors = cast("Floats", rules["prediction_error"])
-    groups = {
-        name: (rules.generality[rules.actions == a], errors[rules.actions == a])
-        for a, name in enumerate(rules.action_names)
-    }
     figure, axes = _new()
-    ax: Any = plots.plot_points(groups, axes[0, 0])
-    ax.set(xlabel="generality", ylabel="prediction error")
-    ax.legend()
+    plots.plot_generality(study.rules, axes[0, 0])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
 
 
@@ -172,14 +206,10 @@ def _path(study: _Study) -> _Figure:
 
     niches = compaction.model_niches(study.rules, study.solution.mdp)
     table = compaction.gnmc_path(study.rules, niches).table(study.solution)
-    figure, axes = _new(2, height=_LOW)
-    rho = table["rho"].to_numpy()
-    plots.plot_lines(rho, {"rules": table["n_rules"].to_numpy()}, axes[0, 0])
-    names = ("policy_accuracy", "mean_absolute_error")
-    lines = {name.replace("_", " "): table[name].to_numpy() for name in names}
-    plots.plot_lines(rho, lines, axes[1, 0]).set(xlabel="rho")
-    for ax in axes.flat:
-        ax.legend()
+    columns = ("n_rules", "policy_accuracy", "mean_absolute_error")
+    figure, axes = _new(len(columns), height=_LOW)
+    for ax, column in zip(axes.flat, columns, strict=True):
+        plots.plot_path(table, column, ax).label_outer()
     return figure
 
 
@@ -188,20 +218,28 @@ def _training(study: _Study) -> _Figure:
 
     from xcskit import plots  # noqa: PLC0415
 
-    rows: Any = study.rules.metadata.get("history")
-    if not rows:
+    noted: list[Any] = [rules.metadata.get("history") for rules in study.models]
+    if not all(noted):
         msg = "the rules hold no history: it is in what train saves, and in checkpoints"
         raise ConfigurationError(msg)
-    history = pl.DataFrame(rows, infer_schema_length=None)
-    steps = history["step"].to_numpy()
-    measured = [name for name in ("policy_accuracy", "mean_absolute_error") if name in history]
-    groups = [["n_rules"], measured] if measured else [["n_rules"]]
-    figure, axes = _new(len(groups), height=_LOW)
-    for ax, names in zip(axes.flat, groups, strict=True):
-        lines = {name.replace("_", " "): history[name].to_numpy() for name in names}
-        plots.plot_lines(steps, lines, ax)
-        ax.legend()
-    axes[-1, 0].set(xlabel="step")
+    histories = [pl.DataFrame(rows, infer_schema_length=None) for rows in noted]
+    measures = [
+        measure
+        for measure in ("n_rules", "policy_accuracy", "mean_absolute_error")
+        if all(measure in history for history in histories)
+    ]
+    figure, axes = _new(len(measures), height=_LOW)
+    for ax, measure in zip(axes.flat, measures, strict=True):
+        plots.plot_training(histories, measure, ax).label_outer()
+    return figure
+
+
+def _frequency(study: _Study) -> _Figure:
+    from xcskit import plots  # noqa: PLC0415
+
+    found = [_values(study, rules) for rules in study.models]
+    figure, axes = _new()
+    plots.plot_frequency(study.solution, found, axes[0, 0])
     return figure
 
 
@@ -210,8 +248,11 @@ KINDS: Final[dict[str, Callable[[_Study], _Figure]]] = {
     "value": _value,
     "q": _q,
     "error": _error,
+    "rules": _rules,
+    "cover": _cover,
     "generality": _generality,
     "path": _path,
     "training": _training,
+    "frequency": _frequency,
 }
 """What can be drawn, by name."""

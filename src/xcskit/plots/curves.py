@@ -6,12 +6,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter
 
+from xcskit.errors import ConfigurationError
 from xcskit.plots.style import COLOURS
 from xcskit.typing import Floats
 
-__all__ = ["plot_band", "plot_distributions", "plot_lines"]
+__all__ = ["plot_band", "plot_distributions", "plot_lines", "plot_path", "plot_training"]
 
 _DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", ":", "-.")
 
@@ -33,6 +36,73 @@ def plot_band(
     ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.25, linewidth=0)
     ax.plot(x, mean, color=colour)
     return ax
+
+
+def plot_training(
+    histories: Sequence[pl.DataFrame], measure: str, ax: Axes, *, colour: str = COLOURS[0]
+) -> Axes:
+    """Draw a measure over the steps of training: the mean of the runs, and a standard deviation.
+
+    Parameters
+    ----------
+    histories
+        A table a run, as ``XCSF.history``. One run has a line and no band.
+    measure
+        The column to draw. Steps at which it is undefined in some run are left out.
+    ax
+        Where to draw.
+    colour
+        Of line and band.
+    """
+    strange = [history for history in histories if measure not in history.columns]
+    if strange or not histories:
+        known = ", ".join(strange[0].columns) if strange else "no history"
+        msg = f"histories have no column {measure!r} to draw: there is {known}"
+        raise ConfigurationError(msg)
+    found = (
+        pl.concat([history.select("step", pl.col(measure).cast(float)) for history in histories])
+        .drop_nulls()
+        .group_by("step")
+        .agg(n=pl.len(), mean=pl.col(measure).mean(), spread=pl.col(measure).std().fill_null(0.0))
+        .filter(pl.col("n") == len(histories))
+        .sort("step")
+    )
+    if found.is_empty():
+        msg = f"at no step is {measure!r} defined in all {len(histories)} histories"
+        raise ConfigurationError(msg)
+    x, mean, spread = (found[name].to_numpy() for name in ("step", "mean", "spread"))
+    plot_band(x, mean, spread, ax, colour=colour)
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.set_xlabel("steps")
+    ax.set_ylabel(_in_words(measure))
+    return ax
+
+
+def plot_path(table: pl.DataFrame, column: str, ax: Axes, *, colour: str = COLOURS[0]) -> Axes:
+    """Draw a path of compaction: what a quantity is at every rho.
+
+    Parameters
+    ----------
+    table
+        As ``GnmcPath.table`` gives it.
+    column
+        The quantity to draw.
+    ax
+        Where to draw.
+    colour
+        Of the line.
+    """
+    if column not in table.columns:
+        msg = f"the path has no column {column!r}: its columns are {', '.join(table.columns)}"
+        raise ConfigurationError(msg)
+    ax.stairs(table[column].to_numpy(), [*table["rho"], 1.0], baseline=None, color=colour)
+    ax.set_xlabel("rho")
+    ax.set_ylabel(_in_words(column))
+    return ax
+
+
+def _in_words(column: str) -> str:
+    return column.removeprefix("n_").replace("_", " ")
 
 
 def plot_lines(x: Floats, lines: Mapping[str, Floats], ax: Axes) -> Axes:

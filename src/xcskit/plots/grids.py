@@ -1,30 +1,45 @@
-"""Environments on a grid: cells, slips, policies as arrows, and a number in each cell."""
+"""Environments on a grid: cells, slips, policies as arrows, and numbers in the cells."""
 
 # Matplotlib leaves its keyword arguments untyped.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Callable
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from xcskit.errors import ModelError
-from xcskit.mdp import GridLayout, TabularMdp
+from xcskit.errors import ConfigurationError, ModelError
+from xcskit.evaluation.metrics import is_correct
+from xcskit.mdp import GridLayout, Solution, TabularMdp
 from xcskit.plots.style import COLOURS, INK, quiet
 from xcskit.typing import Bools, Floats
 
-__all__ = ["plot_arrows", "plot_cells", "plot_heatmap", "plot_slips"]
+__all__ = [
+    "layout_of",
+    "plot_action_values",
+    "plot_arrows",
+    "plot_cells",
+    "plot_frequency",
+    "plot_heatmap",
+    "plot_slips",
+]
 
 _CELL_COLOURS = {"H": "#5b7083", "O": "#5b7083", "C": "#5b7083", "G": "#f2c14e", "S": "#cfe8d5"}
 _ICE = "#f4f8fb"
+_COLOUR_MAP = "viridis"
+"""Even in lightness, which any colour vision tells apart, and never the grey of a hole."""
+ENDS = "HG"
+"""The letters of cells where an episode ends."""
 _ARROW_LENGTH = 0.34
 _DARK = 0.55
 _SMALL_GRID = 12
 """Grids up to this many columns have room for text in their cells."""
 
 
-def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: bool = True) -> Axes:
+def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: Collection[str] | None = None) -> Axes:
     """Draw the map of an environment.
 
     Parameters
@@ -34,16 +49,16 @@ def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: bool = True) -> Axes:
     ax
         Where to draw.
     letters
-        Whether each cell shows its letter of the map.
+        The letters of the map that cells show, where there is room; none given means all.
     """
-    layout = _layout_of(mdp)
+    layout = layout_of(mdp)
     _frame(ax, layout)
     for y, row in enumerate(layout.rows):
         for x, letter in enumerate(row):
             _cell(ax, x, y, _CELL_COLOURS.get(letter, _ICE))
-            if letters and len(row) <= _SMALL_GRID:
+            if len(row) <= _SMALL_GRID and (letters is None or letter in letters):
                 ink = "white" if letter == "H" else INK
-                ax.text(x, y, letter, ha="center", va="center", color=ink)
+                ax.text(x, y, letter, ha="center", va="center", color=ink, zorder=1.5)
     return ax
 
 
@@ -59,7 +74,7 @@ def plot_slips(mdp: TabularMdp, state: int, action: int, ax: Axes) -> Axes:
     ax
         Where to draw.
     """
-    layout = _layout_of(mdp)
+    layout = layout_of(mdp)
     x, y = layout.positions[state].tolist()
     _frame(ax, layout, around=(x, y))
     for (cell_x, cell_y), letter in _letters(layout).items():
@@ -95,8 +110,8 @@ def plot_arrows(mdp: TabularMdp, advocacy: Bools, ax: Axes) -> Axes:
     ax
         Where to draw.
     """
-    plot_cells(mdp, ax, letters=False)
-    layout = _layout_of(mdp)
+    plot_cells(mdp, ax, letters=ENDS)
+    layout = layout_of(mdp)
     scale = min(1.0, _SMALL_GRID / len(layout.rows[0]))
     for state, action in np.argwhere(advocacy).tolist():
         x, y = layout.positions[state].tolist()
@@ -105,10 +120,6 @@ def plot_arrows(mdp: TabularMdp, advocacy: Bools, ax: Axes) -> Axes:
         tail = x - dx * back, y - dy * back
         tip = x + dx * _ARROW_LENGTH, y + dy * _ARROW_LENGTH
         ax.add_patch(_arrow(tail, tip, COLOURS[0], scale))
-    for (x, y), letter in _letters(layout).items():
-        if letter in {"H", "G"} and len(layout.rows[0]) <= _SMALL_GRID:
-            ink = "white" if letter == "H" else INK
-            ax.text(x, y, letter, ha="center", va="center", color=ink, fontsize=7)
     return ax
 
 
@@ -119,7 +130,7 @@ def plot_heatmap(
     *,
     label: str,
     limits: tuple[float, float] = (0.0, 1.0),
-    text: Callable[[float], str] = "{:.2f}".format,
+    text: str = "{:.2f}",
 ) -> Axes:
     """Draw a number in each cell, as a colour and as text.
 
@@ -136,24 +147,88 @@ def plot_heatmap(
     limits
         The values of the first and the last colour.
     text
-        Turns a number into text.
+        The format of a number; empty for colours alone.
     """
-    layout = _layout_of(mdp)
-    plot_cells(mdp, ax, letters=False)
+    layout = layout_of(mdp)
+    plot_cells(mdp, ax, letters=ENDS)
     image = np.full((len(layout.rows), len(layout.rows[0])), np.nan)
     image[layout.positions[:, 1], layout.positions[:, 0]] = values
-    shown = ax.imshow(image, cmap="cividis", vmin=limits[0], vmax=limits[1], zorder=2)
-    ax.figure.colorbar(shown, ax=ax, shrink=0.8).set_label(label)
+    _colour_bar(
+        ax.imshow(image, cmap=_COLOUR_MAP, vmin=limits[0], vmax=limits[1], zorder=2), ax, label
+    )
     middle = limits[0] + _DARK * (limits[1] - limits[0])
     for y, x in np.argwhere(np.isfinite(image)).tolist():
         if image.shape[1] <= _SMALL_GRID:
             ink = "white" if image[y, x] < middle else "black"
-            shown_text = text(float(image[y, x]))
-            ax.text(x, y, shown_text, ha="center", va="center", color=ink, fontsize=6, zorder=3)
+            number = text.format(image[y, x])
+            ax.text(x, y, number, ha="center", va="center", color=ink, fontsize=6, zorder=3)
     return ax
 
 
-def _layout_of(mdp: TabularMdp) -> GridLayout:
+def plot_action_values(mdp: TabularMdp, q: Floats, ax: Axes, *, label: str = "Qhat") -> Axes:
+    """Draw the values of all actions: each cell in parts, one towards where each action moves.
+
+    Parameters
+    ----------
+    mdp
+        A model with a grid layout, whose actions are moves in different directions.
+    q
+        Shape (n_states, n_actions); NaN where there is none. A dot marks the greatest of a state.
+    ax
+        Where to draw.
+    label
+        What the numbers are.
+    """
+    layout = layout_of(mdp)
+    plot_cells(mdp, ax, letters=ENDS)
+    if not np.isfinite(q).any():
+        msg = "there is no value to draw: every entry of q is NaN"
+        raise ConfigurationError(msg)
+    wedges = [_wedge(move, mdp.n_actions) for move in layout.moves]
+    cells = layout.positions[:, np.newaxis, np.newaxis] + np.array(wedges)
+    is_known = np.isfinite(q)
+    parts = PolyCollection(list(cells[is_known]), cmap=_COLOUR_MAP, zorder=2)
+    parts.set(array=q[is_known], edgecolors="white", linewidths=0.3)
+    ax.add_collection(parts)
+    is_best = is_known & (q == q.max(axis=1, keepdims=True))
+    x, y = cells[is_best].mean(axis=1).T
+    ax.scatter(x, y, s=7, color="white", edgecolors="black", linewidths=0.5, zorder=3)
+    _colour_bar(parts, ax, label)
+    return ax
+
+
+def _wedge(move: tuple[int, int], n_moves: int) -> Floats:
+    """Give the part of a unit square around (0, 0) that lies towards a move."""
+    angles = np.arctan2(move[1], move[0]) + np.pi / n_moves * np.array([-1.0, 0.0, 1.0])
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    edge = 0.47 * directions / np.abs(directions).max(axis=1, keepdims=True)
+    return np.vstack([[0.0, 0.0], edge])
+
+
+def plot_frequency(solution: Solution, q_hats: Sequence[Floats], ax: Axes) -> Axes:
+    """Draw in which share of several runs the best action of each state is optimal.
+
+    Parameters
+    ----------
+    solution
+        The optimum, of a model with a grid layout.
+    q_hats
+        The values that each run found, shape (n_states, n_actions) each; NaN where there is none.
+    ax
+        Where to draw.
+    """
+    if not q_hats:
+        msg = "a frequency needs the values of at least one run: got none"
+        raise ConfigurationError(msg)
+    mdp = solution.mdp
+    shares = np.full(mdp.n_states, np.nan)
+    correct = [is_correct(q_hat, solution.advocacy)[mdp.states] for q_hat in q_hats]
+    shares[mdp.states] = np.mean(correct, axis=0)
+    return plot_heatmap(mdp, shares, ax, label="frequency of an optimal action")
+
+
+def layout_of(mdp: TabularMdp) -> GridLayout:
+    """Give where the states of a model lie, or say that they lie on no grid."""
     if mdp.layout is None:
         msg = f"{mdp.name!r} has no grid layout, so it cannot be drawn as one"
         raise ModelError(msg)
@@ -182,6 +257,10 @@ def _frame(ax: Axes, layout: GridLayout, around: tuple[int, int] | None = None) 
     ax.tick_params(length=0)
     ax.set_xlabel("x")
     ax.set_ylabel("y")
+
+
+def _colour_bar(colours: ScalarMappable, ax: Axes, label: str) -> None:
+    ax.figure.colorbar(colours, ax=ax, shrink=0.8).set_label(label)
 
 
 def _cell(ax: Axes, x: int, y: int, colour: str) -> None:
