@@ -16,6 +16,11 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         The file; its folder must exist.
     content
         Everything that the file shall hold.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written, whose name the error tells.
     """
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
@@ -25,6 +30,9 @@ def write_atomically(path: str | Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
+    except OSError as reason:
+        temporary.unlink(missing_ok=True)
+        raise OSError(reason.errno, reason.strerror, str(path)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -12,7 +12,7 @@ from xcskit.compaction import LOSSES, MASSES, METHODS, Gnmc, compact, gnmc_path,
 from xcskit.mdp import frozen_lake, solve
 from xcskit.rules import RuleSet
 
-LAKE = ["--env", "frozenlake-8x8", "--slip", "0.1"]
+LAKE = ["--env", "frozenlake-8x8", "--slip", "0.1", "--gamma", "0.95"]
 
 
 @pytest.fixture
@@ -86,7 +86,8 @@ def test_holes_leave_metrics_undefined(model: str, capsys: pytest.CaptureFixture
         ([*LAKE, "--method", "pdrc", "--rho", "0.1"], 2, "it takes no settings"),
         ([*LAKE, "--path", "--rho", "0.5"], 2, "--path shows every rho"),
         ([*LAKE, "-o", "small.txt"], 2, "has to end with .parquet"),
-        ([], 2, "--env"),
+        ([], 2, "give --env"),
+        (["--env", "frozenlake-8x8"], 2, "give --gamma"),
         (["--env", "maze5"], 1, "does not fit"),
         (["--env", "nowhere"], 1, "no environment is called"),
     ],
@@ -110,7 +111,7 @@ def test_files_that_are_no_rule_sets_are_one_line(
 ) -> None:
     foreign = tmp_path / "foreign.parquet"
     foreign.write_text("hello")
-    for file, message in ((foreign, "not a rule set"), (tmp_path / "none", "No such file")):
+    for file, message in ((foreign, "not a rule set"), (tmp_path / "none", "no such file")):
         assert run(["compact", str(file), *LAKE]) == 1
         assert message in capsys.readouterr().err
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xcskit.cli.display import print_table
-from xcskit.cli.environments import EnvironmentOptions, Slip, read_environment
+from xcskit.cli.completion import names_in
+from xcskit.cli.display import print_table, working
+from xcskit.cli.environments import EnvironmentOptions, Slip
 from xcskit.cli.files import TABLES, check_writable, table_bytes
+from xcskit.cli.models import Gamma, ModelEnvironment, ModelFile, discount_of, read_model, world_of
 from xcskit.errors import ConfigurationError
 from xcskit.files import write_atomically
 
@@ -22,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["compact"]
 
-Environment = Annotated[
-    str,
-    typer.Option("--env", metavar="ENV", help="The environment that the rules were trained on."),
-]
-
 
 def compact(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved rule set.")],
+    model: ModelFile,
     *,
-    env: Environment,
+    env: ModelEnvironment = None,
     method: Annotated[
-        str, typer.Option(help="gnmc, pdrc, cra2, qrc, fu, threshold or minimal.")
+        str,
+        typer.Option(
+            autocompletion=names_in("xcskit.compaction", "METHODS"),
+            help="gnmc, pdrc, cra2, qrc, fu, threshold or minimal.",
+        ),
     ] = "gnmc",
     mass: Annotated[
         str | None,
         typer.Option(
-            help="gnmc, qrc: fitness, tan, inverse_fitness, dixon, numerosity or experience."
+            autocompletion=names_in("xcskit.compaction", "MASSES"),
+            help="gnmc, qrc: fitness, tan, inverse_fitness, dixon, numerosity or experience.",
         ),
     ] = None,
     rho: Annotated[
@@ -54,7 +56,8 @@ def compact(
     loss: Annotated[
         str | None,
         typer.Option(
-            help="fu: greatest_change, mean_change, mean_absolute_error, policy_change or regret."
+            autocompletion=names_in("xcskit.compaction", "LOSSES"),
+            help="fu: greatest_change, mean_change, mean_absolute_error, policy_change or regret.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -74,7 +77,7 @@ def compact(
     ] = None,
     slip: Slip = None,
     option: EnvironmentOptions = None,
-    gamma: Annotated[float, typer.Option(min=0.0, max=1.0, help="Discount factor.")] = 0.95,
+    gamma: Gamma = None,
     path: Annotated[
         bool, typer.Option("--path", help="gnmc: every rho instead of one; --output takes a table.")
     ] = False,
@@ -108,14 +111,14 @@ def compact(
         msg = "--path shows every rho of gnmc; it goes with --mass, not with --rho or other methods"
         raise ConfigurationError(msg)
     chosen = _method(method, settings)
-    from xcskit import compaction, mdp, rules  # noqa: PLC0415 - help appears at once
+    from xcskit import compaction, mdp  # noqa: PLC0415 - help appears at once
     from xcskit.compaction.task import check_task  # noqa: PLC0415
 
-    full = rules.RuleSet.load(model)
-    world = read_environment(env, slip, option)
+    full = read_model(model)
+    world = world_of(full, env, slip, option)
     niches = compaction.model_niches(full, world)
     check_task(full, niches)
-    solution = mdp.solve(world, gamma)
+    solution = mdp.solve(world, discount_of(full, gamma))
     if path:
         trace = compaction.gnmc_path(full, niches, mass or "fitness")
         _report_path(trace, solution, output, as_json=as_json)
@@ -156,7 +159,8 @@ def _report_set(
     from xcskit.compaction.report import measure  # noqa: PLC0415 - help appears at once
     from xcskit.compaction.task import describe  # noqa: PLC0415
 
-    kept, proof = _select(method, rules, niches, solution)
+    with working("compacting", is_quiet=as_json):
+        kept, proof = _select(method, rules, niches, solution)
     before = measure(rules, niches, kept | True, solution)
     after = measure(rules, niches, kept, solution)
     if output is not None:

@@ -1,7 +1,8 @@
 """What several commands show in a terminal."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from xcskit.mdp import TabularMdp
     from xcskit.typing import Bools
 
-__all__ = ["policy_grid", "print_numbers", "print_table"]
+__all__ = ["policy_grid", "print_numbers", "print_table", "working"]
 
 _WIDE: Final = 250
 """Columns, where no terminal sets a width."""
@@ -29,6 +30,33 @@ _ARROWS: Final = {
 }
 _LETTER_STYLE = "dim"
 _ARROW_STYLE = "bold cyan"
+
+
+@contextmanager
+def working(what: str, *, is_quiet: bool = False) -> Generator[None]:
+    """Show, where a person watches, that work goes on and for how long; nothing stays of it.
+
+    Parameters
+    ----------
+    what
+        What is done, as "solving".
+    is_quiet
+        Whether to show nothing.
+    """
+    if is_quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.progress import (  # noqa: PLC0415 - only where it is seen
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        shown.add_task(what, total=None)
+        yield
 
 
 def policy_grid(mdp: "TabularMdp", advocacy: "Bools") -> Table | None:

@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xcskit.cli.completion import names_in
 from xcskit.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from xcskit.mdp import TabularMdp
 
-__all__ = ["EnvironmentName", "EnvironmentOptions", "Slip", "read_environment"]
+__all__ = ["ENVIRONMENT_NAMES", "EnvironmentName", "EnvironmentOptions", "Slip", "read_environment"]
 
+ENVIRONMENT_NAMES = names_in("xcskit.mdp", "ENVIRONMENTS")
+"""Completes the name of an environment."""
 EnvironmentName = Annotated[
     str,
     typer.Argument(
         metavar="ENV",
+        autocompletion=ENVIRONMENT_NAMES,
         help="A name as frozenlake-8x8, maze5, taxi or cliffwalking; the file of a map or of "
         "arrays (.npz); or a Gymnasium id.",
     ),

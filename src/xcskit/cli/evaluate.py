@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xcskit.cli.display import print_numbers, working
 from xcskit.cli.environments import EnvironmentOptions, Slip
 from xcskit.cli.files import TABLES, check_writable, table_bytes
 from xcskit.cli.models import Gamma, ModelEnvironment, ModelFile, discount_of, read_model, world_of
@@ -45,7 +46,9 @@ def evaluate(
 
     rules = read_model(model)
     world = world_of(rules, env, slip, option)
-    found = evaluate_q(rules, mdp.solve(world, discount_of(rules, gamma)), holes="mask")
+    discount = discount_of(rules, gamma)
+    with working("evaluating", is_quiet=as_json):
+        found = evaluate_q(rules, mdp.solve(world, discount), holes="mask")
     if output is not None:
         write_atomically(output, table_bytes(found.table(), output.suffix))
     words: dict[str, Any] = {
@@ -61,8 +64,6 @@ def evaluate(
     if as_json:
         sys.stdout.write(json.dumps({**words, "holes": holes}) + "\n")
         return
-    from xcskit.cli.display import print_numbers  # noqa: PLC0415 - help appears at once
-
     print_numbers(str(words.pop("environment")), words)
     if holes:
         sys.stdout.write("".join(f"matched by no rule: {hole}\n" for hole in holes))

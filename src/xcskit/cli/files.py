@@ -1,6 +1,7 @@
 """Files that commands write, and do not overwrite unasked."""
 
 import io
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,12 @@ def check_writable(path: Path, *, force: bool, suffixes: tuple[str, ...] = ()) -
         raise ConfigurationError(msg)
     if not path.parent.is_dir():
         msg = f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}"
+        raise ConfigurationError(msg)
+    if path.is_dir():
+        msg = f"cannot write {str(path)!r}: it is a folder"
+        raise ConfigurationError(msg)
+    if not os.access(path.parent, os.W_OK):
+        msg = f"cannot write {str(path)!r}: no permission to write in {str(path.parent)!r}"
         raise ConfigurationError(msg)
     if path.exists() and not force:
         msg = f"{str(path)!r} exists; --force replaces it"

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from xcskit.errors import ConfigurationError, XcskitError
+from xcskit.version import __version__
 
 __all__ = ["COMMANDS", "app", "main", "run"]
 
@@ -39,9 +40,19 @@ app = typer.Typer(
 )
 
 
+def _tell_version(is_wanted: bool) -> None:  # noqa: FBT001 - as Typer calls it
+    if is_wanted:
+        sys.stdout.write(f"xcskit {__version__}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Tell the version.", is_eager=True, callback=_tell_version),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Take the options that every command has; ``run`` looks for them itself."""
@@ -68,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
     except ConfigurationError as error:
         return _fail(str(error), BAD_USAGE, is_debugging=is_debugging)
     except (XcskitError, OSError) as error:
-        return _fail(str(error), FAILED, is_debugging=is_debugging)
+        return _fail(_in_words(error), FAILED, is_debugging=is_debugging)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", FAILED, is_debugging=is_debugging)
     except Exception as error:  # noqa: BLE001 - a person at a shell gets one line, whatever broke
@@ -78,10 +89,16 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the command that the shell gave."""
+    given: object = sys.stdout
+    if given is None:
+        sys.exit(_fail("standard output is closed", FAILED, is_debugging=False))
     sys.exit(run(sys.argv[1:]))
 
 
 def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror is not None:
+        file = "" if error.filename is None else f"{str(error.filename)!r}: "
+        return f"{file}{error.strerror.lower()}"
     words: Callable[[], str] = getattr(error, "format_message", error.__str__)
     return words()
 

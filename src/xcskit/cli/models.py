@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from xcskit.cli.environments import read_environment
+from xcskit.cli.environments import ENVIRONMENT_NAMES, read_environment
 from xcskit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ ModelEnvironment = Annotated[
     typer.Option(
         "--env",
         metavar="ENV",
+        autocompletion=ENVIRONMENT_NAMES,
         help="The environment of the rules; none given means the one that train noted in MODEL.",
     ),
 ]

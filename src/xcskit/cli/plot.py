@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
 
+from xcskit.cli.completion import names_in
+from xcskit.cli.display import working
 from xcskit.cli.environments import EnvironmentOptions, Slip
 from xcskit.cli.files import check_writable
 from xcskit.cli.models import Gamma, ModelEnvironment, discount_of, read_model, world_of
@@ -59,6 +61,7 @@ def plot(
         typer.Option(
             "--kind",
             "-k",
+            autocompletion=names_in("xcskit.cli.plot", "KINDS"),
             help="policy, value, q, error, rules, cover, generality, path, training or frequency.",
         ),
     ] = "policy",
@@ -97,7 +100,7 @@ def plot(
         return mdp.solve(world_of(read[0], env, slip, option), discount_of(read[0], gamma))
 
     study = _Study(read, solve)
-    with plots.house_style():
+    with plots.house_style(), working("drawing", is_quiet=as_json):
         files = plots.save_figure(KINDS[kind](study), stem)
     words = {"kind": kind, "files": list(map(str, files))}
     shown = json.dumps(words) if as_json else f"saved {', '.join(words['files'])}"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from xcskit.cli.display import print_numbers, working
 from xcskit.cli.environments import EnvironmentOptions, Slip
 from xcskit.cli.files import TABLES, check_writable, table_bytes
 from xcskit.cli.models import ModelEnvironment, ModelFile, read_model, world_of
@@ -61,28 +62,27 @@ def rollout(
     rules = read_model(model)
     world = world_of(rules, env, slip, option)
     policy = rules.policy(world.observations[world.states])
-    if paper:
-        found = evaluation.paper_rollouts(
-            world,
-            policy,
-            n_episodes=episodes or 150,
-            n_successes=successes or 100,
-            step_limit=step_limit,
-        )
-    else:
-        found = evaluation.rollouts(
-            world,
-            policy,
-            seed=1 if seed is None else seed,
-            n_episodes=episodes or 1000,
-            n_successes=successes,
-            step_limit=step_limit,
-        )
+    with working("rolling out", is_quiet=as_json):
+        if paper:
+            found = evaluation.paper_rollouts(
+                world,
+                policy,
+                n_episodes=episodes or 150,
+                n_successes=successes or 100,
+                step_limit=step_limit,
+            )
+        else:
+            found = evaluation.rollouts(
+                world,
+                policy,
+                seed=1 if seed is None else seed,
+                n_episodes=episodes or 1000,
+                n_successes=successes,
+                step_limit=step_limit,
+            )
     if output is not None:
         write_atomically(output, table_bytes(found.table(), output.suffix))
     if as_json:
         sys.stdout.write(json.dumps(found.summary()) + "\n")
         return
-    from xcskit.cli.display import print_numbers  # noqa: PLC0415 - help appears at once
-
     print_numbers(world.name, found.summary())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xcskit.cli.display import working
 from xcskit.cli.environments import EnvironmentName, EnvironmentOptions, Slip, read_environment
 from xcskit.cli.files import check_writable
 from xcskit.files import write_atomically
@@ -55,7 +56,8 @@ def solve(
     mdp = read_environment(env, slip, option)
     from xcskit import mdp as models  # noqa: PLC0415 - help appears at once
 
-    solution = models.solve(mdp, gamma)
+    with working("solving", is_quiet=as_json):
+        solution = models.solve(mdp, gamma)
     if output is not None:
         write_atomically(output, _file_of(solution, output.suffix))
     if stem is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from xcskit.cli.completion import names_in
 from xcskit.cli.environments import EnvironmentName, EnvironmentOptions, Slip, read_environment
 from xcskit.cli.files import check_writable
 from xcskit.cli.models import note_environment
@@ -38,7 +39,11 @@ def train(
         int | None, typer.Option(min=0, help="Where all random numbers start; told if not given.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="The setting of a paper, as bishop2020, the default.")
+        str | None,
+        typer.Option(
+            autocompletion=names_in("xcskit.learner.presets", "__all__"),
+            help="The setting of a paper, as bishop2020, the default.",
+        ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="A setting of your own (TOML), as XcsfConfig.to_toml gives.")
