@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph, linalg
+import scipy
 
 from xcskit.mdp import TabularMdp
 from xcskit.mdp.bellman import chain_of
@@ -31,7 +30,7 @@ class GoalChain(NamedTuple):
     """
 
     start: Floats
-    transition: sparse.csr_array[np.float64]
+    transition: "scipy.sparse.csr_array[np.float64]"
     success: Floats
     failure: Floats
 
@@ -72,7 +71,7 @@ def leading_to(chain: GoalChain, is_target: Bools) -> Bools:
 
 def recurrent_states(chain: GoalChain) -> tuple[Bools, Ints]:
     """Tell which states, once entered, are visited for ever, and the class that each belongs to."""
-    _, labels = csgraph.connected_components(chain.transition, connection="strong")
+    _, labels = scipy.sparse.csgraph.connected_components(chain.transition, connection="strong")
     source, target = _edges(chain)
     is_left = np.zeros(labels.size, dtype=np.bool_)
     is_left[labels[source[labels[source] != labels[target]]]] = True
@@ -80,13 +79,15 @@ def recurrent_states(chain: GoalChain) -> tuple[Bools, Ints]:
     return ~is_left[labels], labels.astype(np.int64)
 
 
-def solver_of(transition: sparse.csr_array[np.float64]) -> Callable[[Floats], Floats]:
+def solver_of(
+    transition: "scipy.sparse.csr_array[np.float64]",
+) -> Callable[[Floats], Floats]:
     """Give what solves ``x = gain + transition @ x`` for many gains, the system being regular."""
     n_states = transition.shape[0]
     if n_states == 0:
         return np.zeros_like
-    system = sparse.eye_array(n_states, format="csc") - transition.tocsc()
-    solve: Callable[[Floats], Floats] = linalg.splu(system).solve
+    system = scipy.sparse.eye_array(n_states, format="csc") - transition.tocsc()
+    solve: Callable[[Floats], Floats] = scipy.sparse.linalg.splu(system).solve
     return solve
 
 
@@ -102,7 +103,7 @@ def _reached(source: Ints, target: Ints, is_first: Bools) -> Bools:
     graph = graph_of(
         np.concatenate([source, entrance]), np.concatenate([target, first]), n_states + 1
     )
-    found = csgraph.breadth_first_order(graph, n_states, return_predecessors=False)
+    found = scipy.sparse.csgraph.breadth_first_order(graph, n_states, return_predecessors=False)
     is_reached = np.zeros(n_states + 1, dtype=np.bool_)
     is_reached[found] = True
     return is_reached[:n_states]

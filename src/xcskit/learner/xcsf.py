@@ -4,10 +4,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
-import polars as pl
 
 from xcskit.errors import SpaceError
 from xcskit.kernels.training import train_on_model
@@ -19,6 +18,9 @@ from xcskit.learner.progress import Progress, progress_bar
 from xcskit.learner.stepwise import StepwiseXcsf
 from xcskit.mdp import TabularMdp
 from xcskit.validation import check_instance, check_integer
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["XCSF"]
 
@@ -245,6 +247,8 @@ class XCSF(StepwiseXcsf):
         return cast("Self", restore_checkpoint(cls, path))
 
     @property
-    def history(self) -> pl.DataFrame:
+    def history(self) -> "pl.DataFrame":
         """What was recorded along the way: a row every so many steps."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         return pl.DataFrame(self.rows, infer_schema_length=None)

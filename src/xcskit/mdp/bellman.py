@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import linalg
+import scipy
 
 from xcskit.mdp.model import TabularMdp
 from xcskit.typing import Floats, Ints
@@ -33,7 +32,7 @@ class Chain(NamedTuple):
     """
 
     reward: Floats
-    transition: sparse.csr_array[np.float64]
+    transition: "scipy.sparse.csr_array[np.float64]"
 
 
 def chain_of(mdp: TabularMdp, policy: Ints) -> Chain:
@@ -42,7 +41,9 @@ def chain_of(mdp: TabularMdp, policy: Ints) -> Chain:
     return Chain(mdp.expected_reward.ravel()[pairs], mdp.continuation[pairs])
 
 
-def solve_chain(transition: sparse.csr_array[np.float64], gain: Floats, gamma: float) -> Floats:
+def solve_chain(
+    transition: "scipy.sparse.csr_array[np.float64]", gain: Floats, gamma: float
+) -> Floats:
     """Solve ``v = gain + gamma * transition @ v`` by sparse factorisation.
 
     The system is regular where gamma is below 1, or every state can come to an end.
@@ -50,6 +51,6 @@ def solve_chain(transition: sparse.csr_array[np.float64], gain: Floats, gamma: f
     n_states = gain.size
     if n_states == 0:
         return np.zeros(0)
-    system = sparse.eye_array(n_states, format="csc") - gamma * transition.tocsc()
-    solution: Floats = linalg.splu(system).solve(gain)
+    system = scipy.sparse.eye_array(n_states, format="csc") - gamma * transition.tocsc()
+    solution: Floats = scipy.sparse.linalg.splu(system).solve(gain)
     return solution

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from scipy import ndimage, sparse
-from scipy.sparse import csgraph
+import scipy
 
 from xcskit.errors import ConfigurationError, ModelError
 from xcskit.mdp.grids import (
@@ -64,14 +63,15 @@ def frozen_lake(
     TabularMdp('frozenlake-3x2', 6 states, 4 actions, 56 outcomes)
     """
     slip = check_real("slip", slip, 0.0, 1.0, open_high=True)
-    rows = _gymnasium_maps().get(map) if isinstance(map, str) else None
-    cells = as_cells(rows or read_rows(map), LAKE_CELLS, "lake")
+    known = _gymnasium_maps().get(map) if isinstance(map, str) else None
+    cells = as_cells(known or read_rows(map), LAKE_CELLS, "lake")
     height, width = cells.shape
     flat = cells.ravel()
     is_goal = flat == "G"
     is_end = is_goal | (flat == "H")
     is_start = _starts(cells)
-    _check_solvable(cells, is_start)
+    if known is None:
+        _check_solvable(cells, is_start)
     y, x = np.divmod(np.arange(flat.size), width)
     return TabularMdp(
         name=f"frozenlake-{width}x{height}",
@@ -118,7 +118,7 @@ def _check_solvable(cells: Cells, is_start: Bools) -> None:
 
 
 def _is_solvable(cells: Cells, is_start: Bools) -> bool:
-    parts, _ = ndimage.label(cells != "H")
+    parts, _ = scipy.ndimage.label(cells != "H")
     with_goal = np.unique(parts[cells == "G"])
     return bool(np.isin(parts.ravel()[is_start], with_goal).all())
 
@@ -179,10 +179,10 @@ def _cheapest_way(cells: Cells) -> list[int]:
     n = cells.size
     cost = np.where(cells.ravel() == "H", n + 1.0, 1.0)
     targets = _neighbours(width, height).ravel()
-    graph = sparse.csr_array(
+    graph = scipy.sparse.csr_array(
         (cost[targets], targets, np.arange(0, targets.size + 1, len(_MOVES))), shape=(n, n)
     )
-    _, previous = csgraph.dijkstra(graph, indices=[0], return_predecessors=True)
+    _, previous = scipy.sparse.csgraph.dijkstra(graph, indices=[0], return_predecessors=True)
     way = [n - 1]
     while way[-1] != 0:
         way.append(int(previous[0, way[-1]]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
-from scipy.sparse import csgraph
+import scipy
 
 from xcskit.errors import ModelError
 from xcskit.mdp.graphs import graph_of
@@ -141,7 +141,7 @@ def _check_solvable(neighbours: Ints, is_food: Bools, x: Ints, y: Ints) -> None:
     n_states = len(neighbours)
     sources = np.repeat(np.arange(n_states), len(_MOVES))
     graph = graph_of(sources, neighbours.ravel(), n_states)
-    _, part = csgraph.connected_components(graph, directed=False)
+    _, part = scipy.sparse.csgraph.connected_components(graph, directed=False)
     is_cut_off = ~np.isin(part, part[is_food])
     if is_food.all() or is_cut_off.any():
         where = (

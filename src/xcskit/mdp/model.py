@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from xcskit.errors import ModelError, SpaceError
 from xcskit.kernels.model import Model
@@ -207,13 +207,13 @@ class TabularMdp:
         return frozen(sums.reshape(self.n_states, self.n_actions), np.float64)
 
     @cached_property
-    def continuation(self) -> sparse.csr_array[np.float64]:
+    def continuation(self) -> "scipy.sparse.csr_array[np.float64]":
         """The probability that the episode goes on, and where: (n_states * n_actions, n_states)."""
         table = self.outcomes
         goes_on = ~table.is_terminated
         before = np.concatenate([[0], np.cumsum(goes_on)])
         index_type = np.int32 if table.next_state.size < 2**31 else np.int64
-        return sparse.csr_array(
+        return scipy.sparse.csr_array(
             (
                 table.probability[goes_on],
                 table.next_state[goes_on].astype(index_type),

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from xcskit.mdp.model import TabularMdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["ADVOCACY_TOLERANCE", "FiniteHorizonSolution", "Solution"]
 
@@ -88,8 +91,10 @@ class Solution:
         top = np.partition(self.q, -2, axis=1)
         return frozen(top[:, -1] - top[:, -2], np.float64)
 
-    def table(self) -> pl.DataFrame:
+    def table(self) -> "pl.DataFrame":
         """Give a row a non-terminal state and action: what is seen, Q*, and if it is optimal."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         states = np.flatnonzero(~self.mdp.is_terminal)
         n_actions = self.mdp.n_actions
         seen = np.repeat(self.mdp.observations[states], n_actions, axis=0)

@@ -1,7 +1,7 @@
 """What gamma 1 needs: policies that end, and no endless one that does better."""
 
 import numpy as np
-from scipy.sparse import csgraph
+import scipy
 
 from xcskit.errors import SolverError
 from xcskit.mdp.graphs import graph_of
@@ -130,7 +130,7 @@ def _in_endless_components(mdp: TabularMdp, is_allowed: Bools) -> Bools:
 
 def _strong_components(sources: Ints, targets: Ints, n_states: int) -> Ints:
     graph = graph_of(sources, targets, n_states)
-    _, labels = csgraph.connected_components(graph, connection="strong")
+    _, labels = scipy.sparse.csgraph.connected_components(graph, connection="strong")
     return np.asarray(labels, dtype=np.int64)
 
 
@@ -143,7 +143,7 @@ def _next_on_shortest_way_to_an_end(mdp: TabularMdp, is_allowed_row: Bools) -> I
     sources = _targets(mdp)[is_allowed_row]
     targets = mdp.outcomes.states_of_rows(mdp.n_actions)[is_allowed_row]
     backwards = graph_of(sources, targets, mdp.n_states + 1)
-    _, onward = csgraph.breadth_first_order(backwards, mdp.n_states)
+    _, onward = scipy.sparse.csgraph.breadth_first_order(backwards, mdp.n_states)
     return np.asarray(onward[:-1], dtype=np.int64)
 
 

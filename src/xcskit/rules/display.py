@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from xcskit.rules.ruleset import RuleSet
 
 __all__ = ["html_table", "sentences", "table", "text"]
@@ -34,8 +34,11 @@ def text(rules: "RuleSet") -> str:
     return "\n".join([*lines, f"  .. {_rest(rules)}"] if _rest(rules) else lines)
 
 
-def table(rules: "RuleSet") -> Table:
+def table(rules: "RuleSet") -> "Table":
     """Show the rules of the greatest numerosity as a table for a terminal."""
+    from rich.table import Table  # noqa: PLC0415 - only where one is shown
+    from rich.text import Text  # noqa: PLC0415 - only where one is shown
+
     shown = Table(title=Text(_summary(rules)), caption=Text(_rest(rules)))
     for k, heading in enumerate(_HEADINGS):
         shown.add_column(heading, justify="left" if k < _N_WORDS else "right")

@@ -9,9 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast, overload
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from rich.table import Table
 
 from xcskit.errors import ConfigurationError, FileFormatError, SpaceError
 from xcskit.files import write_atomically
@@ -21,12 +19,13 @@ from xcskit.rules import display
 from xcskit.rules.columns import check_columns, expected_columns
 from xcskit.rules.export import export_rules
 from xcskit.rules.niches import Niches
-from xcskit.rules.parquet import pack, unpack
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    from rich.table import Table
 
 __all__ = ["RuleSet", "Selector"]
 
@@ -68,6 +67,7 @@ class RuleSet:
 
     Examples
     --------
+    >>> import polars as pl
     >>> from xcskit.kernels.conditions import MinSpan
     >>> from xcskit.kernels.predictions import Constant
     >>> rules = RuleSet(
@@ -236,7 +236,7 @@ class RuleSet:
             raise KeyError(msg)
         return self.columns[name]
 
-    def filter(self, *predicates: pl.Expr) -> Self:
+    def filter(self, *predicates: "pl.Expr") -> Self:
         """Give the rules for which polars expressions over the columns hold."""
         numbered = self.to_polars().with_row_index("_rule").filter(*predicates)
         return self[numbered["_rule"].to_numpy().astype(np.int64)]
@@ -303,8 +303,10 @@ class RuleSet:
 
     # ---- Tables and files ----
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self) -> "pl.DataFrame":
         """Give the table with every column, ``generality`` last."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         return pl.DataFrame({**self.columns, "generality": self.generality})
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -318,6 +320,8 @@ class RuleSet:
 
     def save(self, path: str | Path) -> None:
         """Write one Parquet file, metadata inside; it appears whole or not at all."""
+        from xcskit.rules.parquet import pack  # noqa: PLC0415 - slow to import
+
         write_atomically(path, pack(self))
 
     def export(self, path: str | Path) -> None:
@@ -337,6 +341,8 @@ class RuleSet:
         FileFormatError
             The file is foreign, damaged, or of a newer format; the message says which.
         """
+        from xcskit.rules.parquet import unpack  # noqa: PLC0415 - slow to import
+
         try:
             return cls(**unpack(path))
         except ValueError as reason:
@@ -376,7 +382,7 @@ class RuleSet:
         """Size, space, and the rules of the greatest numerosity in words."""
         return display.text(self)
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> "Table":
         """Show the rules of the greatest numerosity as a table in a terminal."""
         return display.table(self)
 

@@ -1,2 +1,0 @@
-CACHE_DIR: str
-DISABLE_JIT: int

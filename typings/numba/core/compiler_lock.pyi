@@ -1,0 +1,3 @@
+from contextlib import AbstractContextManager
+
+global_compiler_lock: AbstractContextManager[object]

@@ -1,0 +1,3 @@
+class ConfigStack:
+    @classmethod
+    def top_or_none(cls) -> object | None: ...
