@@ -27,6 +27,7 @@ _HOME = {
     "against": "xcskit.evaluation",
     "compare": "xcskit.evaluation",
     "evaluate_q": "xcskit.evaluation",
+    "explore": "xcskit.explorer",
     "frozen_lake": "xcskit.mdp",
     "presets": "xcskit.learner",
     "solve": "xcskit.mdp",
@@ -51,6 +52,7 @@ __all__ = [
     "against",
     "compare",
     "evaluate_q",
+    "explore",
     "frozen_lake",
     "presets",
     "solve",
@@ -59,6 +61,7 @@ __all__ = [
 if TYPE_CHECKING:
     from xcskit.errors import XcskitError
     from xcskit.evaluation import against, compare, evaluate_q
+    from xcskit.explorer import explore
     from xcskit.learner import (
         CONDITIONS,
         PREDICTIONS,

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "compact": "xcskit.cli.compact",
     "rollout": "xcskit.cli.rollout",
     "plot": "xcskit.cli.plot",
+    "explore": "xcskit.cli.explore",
     "export": "xcskit.cli.export",
     "paper": "xcskit.cli.paper",
     "info": "xcskit.cli.info",

@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,20 +11,35 @@ if TYPE_CHECKING:
 
     from xcskit.rules.ruleset import RuleSet
 
-__all__ = ["html_table", "sentences", "table", "text"]
+__all__ = ["Clauses", "clauses", "html_table", "sentences", "table", "text"]
 
 _SHOWN = 12
 _HEADINGS = ("IF", "THEN", "predict", "fitness", "error", "experience", "numerosity", "generality")
 _N_WORDS = 3
 
 
+class Clauses(NamedTuple):
+    """The parts of a rule's sentence: IF condition THEN action: prediction (standing)."""
+
+    condition: str
+    action: str
+    prediction: str
+    standing: str
+
+
+def clauses(rules: "RuleSet") -> list[Clauses]:
+    """Put each rule into words, in rule order and in parts."""
+    return [
+        Clauses(*_words(rules, row), f"fitness {row['fitness']:.2g}, x{row['numerosity']}")
+        for row in _rows(rules)
+    ]
+
+
 def sentences(rules: "RuleSet") -> list[str]:
     """Put each rule into words, in rule order."""
     return [
-        f"IF {condition} THEN {action}: {prediction} "
-        f"(fitness {row['fitness']:.2g}, x{row['numerosity']})"
-        for row in _rows(rules)
-        for condition, action, prediction in [_words(rules, row)]
+        f"IF {condition} THEN {action}: {prediction} ({standing})"
+        for condition, action, prediction, standing in clauses(rules)
     ]
 
 
