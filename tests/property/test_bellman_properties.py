@@ -1,12 +1,21 @@
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xcskit.mdp import TabularMdp, finite_horizon, from_arrays, frozen_lake, random_lake_map
-from xcskit.mdp.bellman import backup, chain_of, solve_chain
+from xcskit.mdp import (
+    TabularMdp,
+    finite_horizon,
+    from_arrays,
+    frozen_lake,
+    modified_policy_iteration,
+    random_lake_map,
+    value_iteration,
+)
+from xcskit.mdp.bellman import backup, chain_of, rounding_error, solve_chain
 from xcskit.mdp.solvers import SOLVERS
 from xcskit.typing import Floats, Ints
 
@@ -76,6 +85,32 @@ def test_q_is_as_near_as_its_bound_says(mdp: TabularMdp, gamma: float, method: s
 
 
 @given(models(), gammas)
+@settings(max_examples=40, deadline=None)
+def test_bounds_hold_in_exact_arithmetic(mdp: TabularMdp, gamma: float) -> None:
+    """What doubles cannot judge of themselves: the whole model is solved in fractions."""
+    exact: list[list[Fraction]] = []
+    for solver in SOLVERS.values():
+        solution = solver(mdp, gamma)
+        exact = exact or q_in_fractions(mdp, Fraction(gamma), solution.policy.tolist())
+        bound = Fraction(solution.error_bound)
+        for ours, theirs in zip(solution.q.tolist(), exact, strict=True):
+            assert all(abs(Fraction(a) - b) <= bound for a, b in zip(ours, theirs, strict=True))
+
+
+@given(models(), gammas, st.sampled_from([1e-2, 1e-6]), st.integers(0, 5))
+@settings(max_examples=100, deadline=None)
+def test_a_tolerance_that_doubles_can_keep_is_kept(
+    mdp: TabularMdp, gamma: float, tolerance: float, sweeps: int
+) -> None:
+    for solution in (
+        value_iteration(mdp, gamma, tolerance=tolerance),
+        modified_policy_iteration(mdp, gamma, tolerance=tolerance, evaluation_sweeps=sweeps),
+    ):
+        rounding = rounding_error(mdp, gamma, solution.v) / (1.0 - gamma)
+        assert solution.error_bound <= tolerance + 2.0 * rounding
+
+
+@given(models(), gammas)
 @settings(max_examples=60, deadline=None)
 def test_quantecon_agrees(mdp: TabularMdp, gamma: float) -> None:
     p, r = as_arrays(mdp)
@@ -125,3 +160,42 @@ def as_arrays(mdp: TabularMdp) -> tuple[Floats, Floats]:
                 p[state, action, next_state] += probability
                 r[state, action] += probability * reward
     return p, r
+
+
+def q_in_fractions(mdp: TabularMdp, gamma: Fraction, policy: list[int]) -> list[list[Fraction]]:
+    """Solve a model by policy iteration, every number of it a fraction and every step exact."""
+    states, actions = range(mdp.n_states), range(mdp.n_actions)
+    while True:
+        own = [spelled_out(mdp, s, policy[s]) for s in states]
+        system = [[(s == t) - gamma * own[s][1][t] for t in states] + [own[s][0]] for s in states]
+        v = solve_in_fractions(system)
+        q = [
+            [r + gamma * sum(p[t] * v[t] for t in states) for r, p in pairs]
+            for pairs in ([spelled_out(mdp, s, a) for a in actions] for s in states)
+        ]
+        best = [max(values) for values in q]
+        better = [policy[s] if q[s][policy[s]] == best[s] else q[s].index(best[s]) for s in states]
+        if better == policy:
+            return q
+        policy = better
+
+
+def spelled_out(mdp: TabularMdp, state: int, action: int) -> tuple[Fraction, list[Fraction]]:
+    """Give the mean reward of a pair, and where the episode goes on with which probability."""
+    reward, onward = Fraction(0), [Fraction(0)] * mdp.n_states
+    for probability, next_state, gain, is_terminated in mdp.outcomes_of(state, action):
+        reward += Fraction(probability) * Fraction(gain)
+        onward[next_state] += 0 if is_terminated else Fraction(probability)
+    return reward, onward
+
+
+def solve_in_fractions(system: list[list[Fraction]]) -> list[Fraction]:
+    """Eliminate, after Gauss and Jordan; the last column is the right-hand side."""
+    for i in range(len(system)):
+        pivot = next(row for row in system[i:] if row[i] != 0)
+        system.remove(pivot)
+        system.insert(i, [entry / pivot[i] for entry in pivot])
+        for k, row in enumerate(system):
+            if k != i and row[i] != 0:
+                system[k] = [a - row[i] * b for a, b in zip(row, system[i], strict=True)]
+    return [row[-1] for row in system]

@@ -129,6 +129,13 @@ def test_a_coarse_tolerance_is_kept_with_fewer_sweeps() -> None:
     assert coarse.n_iterations < value_iteration(lake, 0.95).n_iterations
 
 
+def test_a_change_that_grows_at_first_does_not_cost_the_tolerance() -> None:
+    """Sweeps alternate in direction, and the second may change more than the first."""
+    endless = from_arrays([[[1.0, 0.0]], [[1.0, 0.0]]], [[1.0], [1.0]], terminal=[])
+    solution = value_iteration(endless, 0.95)
+    assert np.abs(solution.v - 20.0).max() <= solution.error_bound <= 1.01e-10
+
+
 def test_gamma_one_on_a_lake_is_the_chance_to_cross_it() -> None:
     solution = solve(frozen_lake("4x4", slip=2 / 3), gamma=1.0)
     assert solution.v[0] == pytest.approx(14 / 17, abs=1e-12)

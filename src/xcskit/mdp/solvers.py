@@ -71,7 +71,7 @@ def value_iteration(
     ``min(0, least reward) / (1 - gamma)``.
 
     *Termination*: when ``gamma / (1 - gamma)`` times the greatest change of a sweep is at most
-    ``tolerance``; at the latest after the number of sweeps that a contraction needs for that.
+    ``tolerance``; at the latest after the number of sweeps that suffices but for rounding.
 
     *Guarantee*: ``|Q - Q*| <= error_bound``, everywhere. The bound is
     ``(gamma * change + rounding) / (1 - gamma)``, with a bound of a backup's rounding error.
@@ -259,11 +259,17 @@ def _check(gamma: float, tolerance: float) -> tuple[float, float]:
     return gamma, check_real("tolerance", tolerance, 0.0, open_low=True)
 
 
-def _contractions_needed(gamma: float, change: float, tolerance: float) -> int:
-    """Tell how many contractions bring ``gamma * change`` to ``tolerance * (1 - gamma)``."""
-    if gamma * change <= tolerance * (1.0 - gamma):
+def _sweeps_needed(gamma: float, change: float, tolerance: float) -> int:
+    """Tell how many sweeps after one that changed so much bring the bound below a tolerance.
+
+    Sweeps in either direction contract towards the same values, but are two contractions: the next
+    change may be the greater one. The distance to those values is at most ``change / (1 - gamma)``,
+    falls by gamma in each sweep, and limits a change by ``1 + gamma`` times itself.
+    """
+    greatest = (1.0 + gamma) * change / (1.0 - gamma)
+    if gamma * greatest <= tolerance * (1.0 - gamma):
         return 0
-    return math.ceil(math.log(tolerance * (1.0 - gamma) / (gamma * change)) / math.log(gamma))
+    return math.ceil(math.log(tolerance * (1.0 - gamma) / (gamma * greatest)) / math.log(gamma))
 
 
 def _sweep_until_certain(
@@ -278,7 +284,7 @@ def _sweep_until_certain(
         change = sweep_optimality(*rows, mdp.n_actions, gamma, n_sweeps % 2 == 1, v, policy)
         n_sweeps += 1
         if n_sweeps == 1:
-            enough += _contractions_needed(gamma, change, tolerance)
+            enough += _sweeps_needed(gamma, change, tolerance)
         if gamma * change <= tolerance * (1.0 - gamma) or n_sweeps >= enough:
             break
         for sweep in range(evaluation_sweeps):
