@@ -1,7 +1,8 @@
 """Integer spaces: boxes of whole numbers, in which observations live."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,13 +32,14 @@ class IntegerSpace:
 
     def __post_init__(self) -> None:
         """Validate, and name the dimensions that were given no name."""
-        if not self.lower or len(self.lower) != len(self.upper):
+        lower, upper = _values("lower", self.lower), _values("upper", self.upper)
+        if not lower or len(lower) != len(upper):
             msg = (
                 "a space needs as many lower as upper bounds, and at least one: "
-                f"got {len(self.lower)} and {len(self.upper)}"
+                f"got {len(lower)} and {len(upper)}"
             )
             raise SpaceError(msg)
-        for dimension, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
+        for dimension, (low, high) in enumerate(zip(lower, upper, strict=True)):
             if not (_is_integer(low) and _is_integer(high)):
                 msg = f"bounds are integers: dimension {dimension} has {low!r} to {high!r}"
                 raise SpaceError(msg)
@@ -47,11 +49,12 @@ class IntegerSpace:
                     "expected lower <= upper, both within 2**53 of 0"
                 )
                 raise SpaceError(msg)
-        object.__setattr__(self, "lower", tuple(int(value) for value in self.lower))
-        object.__setattr__(self, "upper", tuple(int(value) for value in self.upper))
-        names = tuple(self.names) or _default_names(len(self.lower))
-        if len(names) != len(self.lower) or len(set(names)) != len(names) or "" in names:
-            msg = f"a space of {len(self.lower)} dimensions needs as many different names: {names}"
+        object.__setattr__(self, "lower", tuple(map(int, lower)))
+        object.__setattr__(self, "upper", tuple(map(int, upper)))
+        names = _values("names", self.names) or _default_names(len(lower))
+        is_text = all(isinstance(name, str) and name for name in names)
+        if not is_text or not len(names) == len(set(names)) == len(lower):
+            msg = f"a space of {len(lower)} dimensions needs as many different names: {names}"
             raise SpaceError(msg)
         object.__setattr__(self, "names", names)
 
@@ -111,6 +114,14 @@ class IntegerSpace:
             )
             raise SpaceError(msg)
         return np.ascontiguousarray(rows, dtype=np.int64)
+
+
+def _values(field: str, given: Iterable[Any]) -> tuple[Any, ...]:
+    try:
+        return tuple(given)
+    except TypeError:
+        msg = f"{field} has an entry for each dimension, as (0, 0): got {given!r}"
+        raise SpaceError(msg) from None
 
 
 def _is_integer(value: object) -> bool:

@@ -9,16 +9,37 @@ import numpy as np
 
 from xcskit.errors import ConfigurationError
 
-__all__ = ["check_choice", "check_flag", "check_instance", "check_integer", "check_real"]
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_instance",
+    "check_integer",
+    "check_optional_function",
+    "check_real",
+]
 
 _T = TypeVar("_T")
 _FLAGS: tuple[type, ...] = (bool, np.bool_)
+_EXACT = 2**53
+"""Greater bounds are shown rounded."""
 
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool, open_high: bool) -> str:
-    left = "" if low is None else f"{'>' if open_low else '>='} {low:g}"
-    right = "" if high is None else f"{'<' if open_high else '<='} {high:g}"
+    left = "" if low is None else f"{'>' if open_low else '>='} {_bound_text(low)}"
+    right = "" if high is None else f"{'<' if open_high else '<='} {_bound_text(high)}"
     return " and ".join(part for part in (left, right) if part)
+
+
+def _bound_text(bound: float) -> str:
+    return str(int(bound)) if bound == int(bound) and abs(bound) <= _EXACT else f"{bound:g}"
+
+
+def _shown(value: object) -> str:
+    """Show a value that was refused; Python itself refuses to print whole numbers without end."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def check_real(
@@ -33,7 +54,7 @@ def check_real(
     """Give a finite number inside its range, or raise an error that names it."""
     expected = _range_text(low, high, open_low=open_low, open_high=open_high) or "finite"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        msg = f"{name} is a number, {expected}: got {value!r} ({type(value).__name__})"
+        msg = f"{name} is a number, {expected}: got {_shown(value)} ({type(value).__name__})"
         raise ConfigurationError(msg)
     try:
         number = float(value)
@@ -42,7 +63,7 @@ def check_real(
     below = low is not None and (number <= low if open_low else number < low)
     above = high is not None and (number >= high if open_high else number > high)
     if not math.isfinite(number) or below or above:
-        msg = f"{name} must be {expected}: got {value!r}"
+        msg = f"{name} must be {expected}: got {_shown(value)}"
         raise ConfigurationError(msg)
     return number
 
@@ -51,11 +72,11 @@ def check_integer(name: str, value: object, low: int | None = None, high: int | 
     """Give a whole number inside its range, or raise an error that names it."""
     expected = _range_text(low, high, open_low=False, open_high=False) or "any"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        msg = f"{name} is a whole number, {expected}: got {value!r} ({type(value).__name__})"
+        msg = f"{name} is a whole number, {expected}: got {_shown(value)} ({type(value).__name__})"
         raise ConfigurationError(msg)
     number = int(value)
     if (low is not None and number < low) or (high is not None and number > high):
-        msg = f"{name} must be {expected}: got {value!r}"
+        msg = f"{name} must be {expected}: got {_shown(value)}"
         raise ConfigurationError(msg)
     return number
 
@@ -63,7 +84,7 @@ def check_integer(name: str, value: object, low: int | None = None, high: int | 
 def check_flag(name: str, value: object) -> bool:
     """Give a truth value, or raise an error that names it."""
     if not isinstance(value, _FLAGS):
-        msg = f"{name} is True or False: got {value!r} ({type(value).__name__})"
+        msg = f"{name} is True or False: got {_shown(value)} ({type(value).__name__})"
         raise ConfigurationError(msg)
     return bool(value)
 
@@ -71,14 +92,21 @@ def check_flag(name: str, value: object) -> bool:
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Give one of several names, or raise an error that lists them."""
     if not isinstance(value, str) or value not in choices:
-        msg = f"{name} is one of {', '.join(sorted(choices))}: got {value!r}"
+        msg = f"{name} is one of {', '.join(sorted(choices))}: got {_shown(value)}"
         raise ConfigurationError(msg)
     return value
+
+
+def check_optional_function(name: str, value: object) -> None:
+    """Let only a function or None pass."""
+    if not (value is None or callable(value)):
+        msg = f"{name} is a function, or None: got {_shown(value)} ({type(value).__name__})"
+        raise ConfigurationError(msg)
 
 
 def check_instance(name: str, value: object, kind: type[_T]) -> _T:
     """Give an object of a class, or raise an error that names the class."""
     if not isinstance(value, kind):
-        msg = f"{name} is of class {kind.__name__}: got {value!r} ({type(value).__name__})"
+        msg = f"{name} is of class {kind.__name__}: got {_shown(value)} ({type(value).__name__})"
         raise ConfigurationError(msg)
     return value

@@ -95,6 +95,13 @@ def refused(make: Make, name: str, value: object) -> str:
     return message
 
 
+@pytest.mark.parametrize("make", [any_config, any_condition])
+def test_numbers_too_long_to_be_printed(make: Make) -> None:
+    name = "population_size" if make is any_config else "cover_range"
+    with pytest.raises(ConfigurationError, match=f"{name} must be .* a number of thousands of dig"):
+        make(**{name: 10**10_000})
+
+
 def test_the_tables_cover_every_field() -> None:
     fields = {field.name for field in dataclasses.fields(XcsfConfig)}
     assert fields == {*INTEGERS, *REALS, *CHOICES, *FLAGS, *PARTS}
@@ -196,7 +203,15 @@ def test_tables_that_are_no_configuration(plain: Any, message: str) -> None:
         XcsfConfig.from_dict(plain)
 
 
-BAD_TOML: list[Any] = ["discount = ", "discount 0.5", "discount = nan", "x = 1", "[condition]", 5]
+BAD_TOML: list[Any] = [
+    "discount = ",
+    "discount 0.5",
+    "discount = nan",
+    "discount = 1" + "0" * 10_000,
+    "x = 1",
+    "[condition]",
+    5,
+]
 
 
 @pytest.mark.parametrize("text", [*BAD_TOML, b"discount = 0.5", "a = " + "[" * 10**5])

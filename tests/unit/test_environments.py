@@ -9,6 +9,7 @@ import pytest
 from xcskit.errors import ConfigurationError, FileFormatError, ModelError
 from xcskit.mdp import (
     ENVIRONMENTS,
+    TabularMdp,
     from_arrays,
     from_gymnasium,
     frozen_lake,
@@ -187,6 +188,19 @@ def test_slip_is_a_probability_below_one(slip: object) -> None:
             build(slip=slip)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.parametrize("build", [frozen_lake, maze])
+def test_a_slip_too_small_to_be_halved_is_none(build: Callable[..., TabularMdp]) -> None:
+    assert build(slip=5e-324).fingerprint == build().fingerprint
+    assert build(slip=1e-323).outcomes.probability.min() == 5e-324
+    build(slip=np.nextafter(1.0, 0.0))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "one", True])
+def test_the_seed_of_a_random_lake_is_checked(seed: object) -> None:
+    with pytest.raises(ConfigurationError, match="seed"):
+        load_environment("frozenlake-random", seed=seed)
+
+
 def test_maps_come_from_files(tmp_path: Path) -> None:
     lake_file, maze_file = tmp_path / "lake.txt", tmp_path / "maze.txt"
     lake_file.write_text("SFF\nFHG\n")
@@ -194,6 +208,8 @@ def test_maps_come_from_files(tmp_path: Path) -> None:
     assert load_environment(lake_file).fingerprint == frozen_lake(["SFF", "FHG"]).fingerprint
     assert load_environment(str(maze_file)).fingerprint == maze(["**", "*F"]).fingerprint
     assert frozen_lake("SFF\nFHG").fingerprint == frozen_lake(["SFF", "FHG"]).fingerprint
+    lake_file.write_text("SFF\r\nFHG\r\n", encoding="utf-8-sig")
+    assert load_environment(lake_file).fingerprint == frozen_lake(["SFF", "FHG"]).fingerprint
     lake_file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ModelError, match="cannot read a map"):
         load_environment(lake_file)
@@ -233,11 +249,20 @@ def test_arrays_come_from_a_file(tmp_path: Path) -> None:
         (COIN_P, [[np.inf, 0.0], [0.0, 0.0]], "expected a finite number"),
         (np.full((1, 1, 1), 1.0), [[0.0]], "every state is terminal"),
         ([["a"]], COIN_R, "p is no array of numbers"),
+        (COIN_P.astype(str), COIN_R, "p is no array of numbers"),
+        (COIN_P, COIN_R * 1j, "r is no array of numbers: it has complex128 values"),
+        (COIN_P, [[object()]], "r is no array of numbers"),
     ],
 )
 def test_bad_arrays_are_refused(p: object, r: object, message: str) -> None:
     with pytest.raises(ModelError, match=re.escape(message)):
         from_arrays(p, r)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_action_names_are_as_many_as_actions() -> None:
+    with pytest.raises(ModelError, match="action_names are 1; expected 2"):
+        from_arrays(COIN_P, COIN_R, action_names=["toss"])
+    assert from_arrays(COIN_P, COIN_R, action_names=["toss", "wait"]).action_names[1] == "wait"
 
 
 def save_text(path: Path) -> None:
@@ -257,12 +282,18 @@ def save_strange(path: Path) -> None:
     np.savez(path, p=COIN_P, r=COIN_R, extra=COIN_R)
 
 
+def save_one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, COIN_P)
+
+
 def save_without_rewards(path: Path) -> None:
     np.savez(path, p=COIN_P)
 
 
 @pytest.mark.parametrize(
-    "save", [save_text, save_truncated, save_objects, save_strange, save_without_rewards]
+    "save",
+    [save_text, save_truncated, save_objects, save_strange, save_one_array, save_without_rewards],
 )
 def test_bad_files_of_arrays_are_refused(save: Callable[[Path], None], tmp_path: Path) -> None:
     path = tmp_path / "model.npz"

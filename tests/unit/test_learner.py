@@ -74,6 +74,7 @@ def learner_within_an_episode() -> Any:
         ({"action_names": ["a", "b", "c", "a"]}, "action_names are 4 different words"),
         ({"action_names": ["a", "b", "c", ""]}, "action_names are 4 different words"),
         ({"action_names": ["a", "b", "c", 4]}, "action_names are 4 different words"),
+        ({"action_names": 4}, "action_names are 4 different words"),
     ],
     ids=str,
 )
@@ -168,6 +169,8 @@ BAD_CALLS: list[tuple[dict[str, Any], str]] = [
     ({"seed": 1}, "began with seed"),
     ({"progress": "yes"}, "progress is True, False or a function"),
     ({"progress": None}, "progress is True, False or a function"),
+    ({"evaluate": 5}, "evaluate is a function"),
+    ({"callback": "stop"}, "callback is a function"),
 ]
 
 
@@ -424,6 +427,27 @@ def test_history_of_different_measures_is_one_table() -> None:
     assert agent.history["n_holes"].to_list() == [None, 3]
     assert agent.train(LAKE, 0).history.height == 2
     state_of(agent)
+
+
+@pytest.mark.parametrize("measured", [5, None, [("mae", 0.5)], {5: 0.5}])
+def test_what_is_measured_is_a_table(measured: Any) -> None:
+    def measure_nothing(_: XCSF) -> Any:
+        return measured
+
+    with pytest.raises(ConfigurationError, match="a measurement is a table"):
+        learner().train(LAKE, 100, evaluate=measure_nothing)
+
+
+@pytest.mark.parametrize("name", ["step", "n_rules", "n_microclassifiers", "n_covered"])
+def test_what_is_measured_hides_nothing_of_the_history(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"needs other names than {name}"):
+        learner().train(LAKE, 100, evaluate=constantly(**{name: 1}))
+
+
+@pytest.mark.parametrize("mdp", ["8x8", None, LAKE.space])
+def test_a_learner_is_made_on_a_model(mdp: Any) -> None:
+    with pytest.raises(ConfigurationError, match="mdp is of class TabularMdp"):
+        XCSF.on(mdp)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.5", True, np.array([1.0])])

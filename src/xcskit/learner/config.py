@@ -194,9 +194,10 @@ class XcsfConfig:
     @classmethod
     def from_toml(cls, text: str) -> Self:
         """Read TOML, as ``to_toml`` gives it."""
+        check_instance("TOML", text, str)
         try:
-            plain = tomllib.loads(check_instance("TOML", text, str))
-        except (tomllib.TOMLDecodeError, RecursionError) as reason:
+            plain = tomllib.loads(text)
+        except (ValueError, RecursionError) as reason:
             msg = f"the configuration is no TOML: {reason}"
             raise ConfigurationError(msg) from None
         return cls.from_dict(plain)

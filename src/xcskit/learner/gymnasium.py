@@ -20,7 +20,7 @@ from xcskit.learner.progress import Progress, progress_bar
 from xcskit.mdp import TabularEnv
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Floats, Ints
-from xcskit.validation import check_integer
+from xcskit.validation import check_integer, check_optional_function
 
 if TYPE_CHECKING:
     from xcskit.learner.xcsf import XCSF
@@ -242,6 +242,8 @@ def learn_from(
     mark = check_integer("every", every, 1, _MOST_STEPS)
     if snapshot_every is not None:
         check_integer("snapshot_every", snapshot_every, 1, _MOST_STEPS)
+    check_optional_function("evaluate", evaluate)
+    check_optional_function("callback", callback)
     terms = _check_fits(agent, env)
     world: _World = _Vector(env) if isinstance(env, VectorEnv) else _Single(env)
     end = agent.steps + n_steps

@@ -2,8 +2,9 @@
 
 import numbers
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from xcskit.errors import ConfigurationError
 from xcskit.validation import check_integer, check_real
 
 if TYPE_CHECKING:
@@ -27,18 +28,27 @@ def measured_row(learner: "XCSF", evaluate: Measure | None) -> Row:
     """Give the row of a learner as it is now: its size, and what there is to measure."""
     measured: Row = {} if evaluate is None else plain_row(evaluate(learner))
     events = learner.events
-    return {
+    row: Row = {
         "step": learner.steps,
         "n_rules": events["n_macros"],
         "n_microclassifiers": events["n_micros"],
         "n_covered": events["covered"],
-        **measured,
     }
+    taken = sorted(row.keys() & measured.keys())
+    if taken:
+        msg = f"what is measured needs other names than {', '.join(taken)}, which a history has"
+        raise ConfigurationError(msg)
+    return {**row, **measured}
 
 
-def plain_row(measured: Row) -> Row:
+def plain_row(measured: object) -> Row:
     """Check what was measured, and bring its numbers into plain Python types."""
-    return {name: _plain_number(f"measured {name}", value) for name, value in measured.items()}
+    is_table = isinstance(measured, Mapping)
+    table = cast("Mapping[object, object]", measured) if is_table else {None: None}
+    if not all(isinstance(name, str) for name in table):
+        msg = f"a measurement is a table of names and numbers: got {measured!r}"
+        raise ConfigurationError(msg)
+    return {str(name): _plain_number(f"measured {name}", value) for name, value in table.items()}
 
 
 def _plain_number(name: str, value: object) -> float | None:

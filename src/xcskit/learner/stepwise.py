@@ -1,6 +1,6 @@
 """XCSF one step at a time: what an environment that lives in Python needs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -326,7 +326,7 @@ class StepwiseXcsf:
 def _action_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"action {a}" for a in range(n_actions))
-    given: list[object] = list(names)
+    given: list[object] = list(names) if isinstance(cast("object", names), Iterable) else []
     is_text = all(isinstance(name, str) and name for name in given)
     if isinstance(names, str) or not is_text or not len(given) == len(set(given)) == n_actions:
         msg = f"action_names are {n_actions} different words: got {names!r}"

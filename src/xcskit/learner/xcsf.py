@@ -17,7 +17,7 @@ from xcskit.learner.history import Measure, measured_row
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.learner.stepwise import StepwiseXcsf
 from xcskit.mdp import TabularMdp
-from xcskit.validation import check_instance, check_integer
+from xcskit.validation import check_instance, check_integer, check_optional_function
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,6 +71,7 @@ class XCSF(StepwiseXcsf):
         n_environments: int = 1,
     ) -> Self:
         """Make a learner that fits a model: its space, its actions and their names."""
+        check_instance("mdp", mdp, TabularMdp)
         return cls(
             mdp.space,
             mdp.n_actions,
@@ -130,6 +131,8 @@ class XCSF(StepwiseXcsf):
         marks = [check_integer("every", every, 1, _MOST_STEPS)]
         if snapshot_every is not None:
             marks.append(check_integer("snapshot_every", snapshot_every, 1, _MOST_STEPS))
+        check_optional_function("evaluate", evaluate)
+        check_optional_function("callback", callback)
         self._check_fits(mdp)
         end = begin + n_steps
         with progress_bar(progress, n_steps) as report:

@@ -84,12 +84,16 @@ def from_arrays(
         rewards = np.broadcast_to(rewards[:, :, np.newaxis], probabilities.shape)
     is_terminal = _terminal(terminal, probabilities, rewards)
     start = uniform_over(~is_terminal) if training_start is None else training_start
+    names = [f"a{action}" for action in range(n_actions)] if action_names is None else action_names
+    if len(names) != n_actions:
+        msg = f"action_names are {len(names)}; expected {n_actions}, as p has so many actions"
+        raise ModelError(msg)
     seen = np.asarray(np.arange(n_states)[:, np.newaxis] if observations is None else observations)
     return TabularMdp(
         name=name,
         space=_space_around(seen),
         observations=seen,
-        action_names=tuple(action_names or (f"a{action}" for action in range(n_actions))),
+        action_names=tuple(names),
         outcomes=_outcomes(probabilities, rewards, is_terminal),
         training_start=np.asarray(start),
         test_start=np.asarray(start if test_start is None else test_start),
@@ -106,8 +110,9 @@ def load_arrays(path: str | Path) -> TabularMdp:
         ``observations`` and ``action_names``, as ``from_arrays`` takes them.
     """
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with Path(path).open("rb") as stream:
+            file: Any = np.load(stream, allow_pickle=False)
+            arrays: dict[str, Any] = {name: file[name] for name in getattr(file, "files", ())}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as reason:
         msg = f"cannot read arrays from {str(path)!r}: {reason}; expected a file of numpy.savez"
         raise FileFormatError(msg) from None
@@ -126,10 +131,14 @@ def load_arrays(path: str | Path) -> TabularMdp:
 
 def _as_floats(name: str, values: ArrayLike) -> Floats:
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
+        problem = f"it has {array.dtype} values"
     except (TypeError, ValueError) as reason:
-        msg = f"{name} is no array of numbers: {reason}"
-        raise ModelError(msg) from None
+        problem = str(reason)
+    msg = f"{name} is no array of numbers: {problem}"
+    raise ModelError(msg)
 
 
 def _terminal(terminal: Sequence[int] | Ints | None, p: Floats, r: Floats) -> Bools:

@@ -27,7 +27,7 @@ def read_rows(source: Sequence[str] | str | Path) -> list[str]:
         return source.strip().splitlines()
     if isinstance(source, (str, Path)):
         try:
-            return Path(source).read_text(encoding="utf-8").strip().splitlines()
+            return Path(source).read_text(encoding="utf-8-sig").strip().splitlines()
         except (OSError, UnicodeDecodeError) as reason:
             msg = (
                 f"cannot read a map from {str(source)!r}: {reason}; give a known name, "
@@ -102,8 +102,9 @@ def grid_outcomes(
     is one outcome.
     """
     n_directions = neighbours.shape[1]
-    turns = [-1, 0, 1] if slip else [0]
-    chances = [slip / 2.0, 1.0 - slip, slip / 2.0] if slip else [1.0]
+    aside = slip / 2.0
+    turns = [-1, 0, 1] if aside else [0]
+    chances = [aside, 1.0 - slip, aside] if aside else [1.0]
     directions = np.array(
         [[(a + turn) % n_directions for turn in turns] for a in range(n_directions)]
     )

@@ -160,6 +160,7 @@ def random_lake_map(
     """
     check_integer("width", width, 1)
     check_integer("height", height, 1)
+    check_integer("seed", seed, 0)
     check_real("hole_probability", hole_probability, 0.0, 1.0)
     if width * height < 2:
         msg = f"a lake of {width} x {height} cells has no room for a start and a goal"
