@@ -5,6 +5,7 @@ Its example is its test: what help shows is run word for word.
 
 import json
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -139,14 +140,37 @@ def one_line(part: str, capsys: Captured) -> None:
     assert part in printed.err
 
 
+@pytest.mark.parametrize(
+    ("words", "work", "message"),
+    [
+        (["solve", "frozenlake-4x4"], "xcskit.mdp.solve", "interrupted"),
+        (["paper"], "xcskit.paper.run_paper", "interrupted; 'runs/paper' keeps what is finished"),
+    ],
+)
+def test_ctrl_c_is_one_line_and_status_1(
+    words: list[str],
+    work: str,
+    message: str,
+    folder: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(work, interrupted)
+    assert run(words) == 1
+    one_line(f"xcskit: error: {message}", capsys)
+    assert files_in(folder) == {}
+
+
 # ---- The shell's side ----
 
 
 def shell(words: str, **environment: str) -> str:
     """Run the command in a process of its own, and give what it prints."""
-    code = "from xcskit.cli.main import main; main()"
-    done = subprocess.run(  # noqa: S603 - the program above
-        [sys.executable, "-c", code, *words.split()],
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", "xcskit", *words.split()],
         capture_output=True,
         text=True,
         check=True,
@@ -188,9 +212,8 @@ def test_the_version_is_told() -> None:
 
 @pytest.mark.parametrize("words", ["info", "solve frozenlake-8x8", "train --help"])
 def test_a_reader_that_leaves_early_sees_no_error(words: str) -> None:
-    code = "from xcskit.cli.main import main; main()"
-    process = subprocess.Popen(  # noqa: S603 - the program above
-        [sys.executable, "-c", code, *words.split()],
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-m", "xcskit", *words.split()],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -29,6 +29,8 @@ COMMANDS: Final = {
 """Each command, and the module whose function of that name it is."""
 
 OK, FAILED, BAD_USAGE = 0, 1, 2
+_INTERRUPTED = 130
+"""What Typer makes of Ctrl-C."""
 
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """What a wrong command line raises; Typer does not name it."""
@@ -74,18 +76,19 @@ def run(arguments: Sequence[str]) -> int:
     is_debugging = "--debug" in arguments
     rest = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     try:
-        return int(app(rest, prog_name="xcskit", standalone_mode=False) or OK)
+        status = int(app(rest, prog_name="xcskit", standalone_mode=False) or OK)
     except UsageError as error:
         return _fail(_in_words(error), BAD_USAGE, is_debugging=is_debugging)
     except ConfigurationError as error:
         return _fail(str(error), BAD_USAGE, is_debugging=is_debugging)
     except (XcskitError, OSError) as error:
         return _fail(_in_words(error), FAILED, is_debugging=is_debugging)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", FAILED, is_debugging=is_debugging)
     except Exception as error:  # noqa: BLE001 - a person at a shell gets one line, whatever broke
         message = f"unexpected {error!r}; --debug shows where"
         return _fail(message, FAILED, is_debugging=is_debugging)
+    if status == _INTERRUPTED:
+        return _fail("interrupted", FAILED, is_debugging=is_debugging)
+    return status
 
 
 def main() -> None:

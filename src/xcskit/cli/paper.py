@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xcskit.errors import ExperimentError
+
 if TYPE_CHECKING:
     from xcskit.paper import PaperRun
 
@@ -48,15 +50,19 @@ def paper(
     from xcskit.paper import run_paper  # noqa: PLC0415 - help appears at once
     from xcskit.paper.specification import lake_of  # noqa: PLC0415
 
-    made = run_paper(
-        out,
-        instances=instances or (_QUICK_INSTANCES if quick else _INSTANCES),
-        jobs=jobs,
-        seed=seed,
-        fresh=fresh,
-        quick=quick,
-        lake=lake_of(map_),
-    )
+    try:
+        made = run_paper(
+            out,
+            instances=instances or (_QUICK_INSTANCES if quick else _INSTANCES),
+            jobs=jobs,
+            seed=seed,
+            fresh=fresh,
+            quick=quick,
+            lake=lake_of(map_),
+        )
+    except KeyboardInterrupt:
+        msg = f"interrupted; {str(out)!r} keeps what is finished, and the same command goes on"
+        raise ExperimentError(msg) from None
     if as_json:
         claims = [item.to_dict() for item in made.judged]
         words = {"report": str(made.report), "seconds": dict(made.seconds), "claims": claims}
