@@ -245,6 +245,8 @@ def test_a_solver_that_contradicts_a_known_selection_is_not_believed(
     ("arguments", "message"),
     [
         ({"lower": np.nan}, "lower must be a number or an array of shape"),
+        ({"lower": "low"}, "lower must be a number or an array of shape"),
+        ({"weights": None}, "weights are 10 finite numbers"),
         ({"upper": np.ones(3)}, "upper must be a number or an array of shape"),
         ({"lower": 1.0, "upper": 0.0}, r"\(x=0, y=0\) left contradict each other: 1.0 to 0.0"),
         ({"weights": np.ones(3)}, "weights are 10 finite numbers"),
@@ -255,6 +257,30 @@ def test_a_solver_that_contradicts_a_known_selection_is_not_believed(
 def test_bad_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(CompactionError, match=message):
         minimal_rules(*small_task(1), **arguments)
+
+
+@pytest.mark.parametrize(
+    "start", [[True], np.ones(10), np.ones((10, 1), dtype=bool), np.zeros(0, dtype=bool), "all"]
+)
+def test_masks_that_are_none_never_reach_compiled_code(start: Any, solution: Solution) -> None:
+    """One too short would be read beyond its end."""
+    rules, niches = small_task(1)
+    with pytest.raises(ConfigurationError, match="start is a mask, True or False for each of 10"):
+        minimal_rules(rules, niches, start=start)
+    with pytest.raises(ConfigurationError, match="kept is a mask"):
+        no_farther_than(rules, niches, start, solution)
+    with pytest.raises(ConfigurationError, match="kept is a mask"):
+        niches.keep(start)
+
+
+def test_niches_check_what_they_are_given() -> None:
+    rules, niches = small_task(1)
+    every = np.ones(10, dtype=np.bool_)
+    with pytest.raises(ConfigurationError, match="fitness is a number for each of 10 rules"):
+        niches.q_values(rules.fitness[:3])
+    for wrong in (-1, niches.n_niches):
+        with pytest.raises(ConfigurationError, match=f"niches are 0 to {niches.n_niches - 1}"):
+            niches.values_of(rules.fitness, every, np.array([0, wrong]))
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def rule_masses(rules: RuleSet, mass: Mass) -> Floats:
     CompactionError
         A mass is negative or not finite (the rule is named), or there is not one for each rule.
     """
-    function = MASSES[check_choice("mass", mass, MASSES)] if isinstance(mass, str) else mass
+    function = mass if callable(mass) else MASSES[check_choice("mass", mass, MASSES)]
     given = function(rules.to_polars())
     try:
         masses = np.array(given, dtype=np.float64)

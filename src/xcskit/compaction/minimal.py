@@ -118,7 +118,8 @@ def minimal_rules(
     limit = check_real("time_limit", time_limit, 0.0, open_low=True)
     costs = _check_weights(rules, weights)
     program = SelectionProgram(rules, niches, *_check_bounds(niches, lower, upper))
-    best = _first_selection(program, start, len(rules))
+    known = None if start is None else niches.check_mask("start", start)
+    best = _first_selection(program, known, len(rules))
     bound = 0.0
     status: Literal["optimal", "time_limit"] = "time_limit"
     while status != "optimal" and (left := limit - (time.monotonic() - began)) > 0.0:
@@ -184,7 +185,7 @@ def _check_bounds(
     shape = niches.is_hole.shape
     checked: list[Floats] = []
     for name, given in (("lower", lower), ("upper", upper)):
-        values = np.asarray(given, dtype=np.float64)
+        values = _numbers(given)
         if values.shape not in {(), shape} or np.isnan(values).any():
             msg = f"{name} must be a number or an array of shape {shape} without NaN: got {given!r}"
             raise CompactionError(msg)
@@ -199,11 +200,19 @@ def _check_bounds(
     return checked[0], checked[1]
 
 
+def _numbers(given: object) -> Floats:
+    """Give an array of floats, a single NaN for what is none."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
 def _check_weights(rules: RuleSet, weights: str | Floats) -> Floats:
     if isinstance(weights, str):
         name = check_choice("weights", weights, ("rules", "microclassifiers"))
         return np.ones(len(rules)) if name == "rules" else rules.numerosity.astype(np.float64)
-    costs = np.asarray(weights, dtype=np.float64)
+    costs = _numbers(weights)
     if costs.shape != (len(rules),) or not (np.isfinite(costs) & (costs >= 0.0)).all():
         msg = f"weights are {len(rules)} finite numbers of at least 0: got {weights!r}"
         raise CompactionError(msg)

@@ -58,7 +58,10 @@ def compact(
         No rule matches some state-action pair.
     """
     check_task(rules, niches)
-    kept = method.select(rules, niches, solution)
+    if isinstance(method, str | type) or not hasattr(method, "select"):
+        msg = f"a method is such as Gnmc(rho=0.99), with its settings: got {method!r}"
+        raise CompactionError(msg)
+    kept = niches.check_mask("what the method selects", method.select(rules, niches, solution))
     return rules[kept].with_metadata(compaction=describe(method))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
-from xcskit.errors import HoleError, TrainingError
+from xcskit.errors import ConfigurationError, HoleError, TrainingError
 from xcskit.kernels.matching import make_index
 from xcskit.kernels.niches import (
     NicheRows,
@@ -220,6 +220,9 @@ class Niches:
 
     def rows(self, fitness: Floats) -> NicheRows:
         """Give the niches as compiled code takes them: read-only, one signature a kernel."""
+        if fitness.shape != (self.n_rules,):
+            msg = f"fitness is a number for each of {self.n_rules} rules: got shape {fitness.shape}"
+            raise ConfigurationError(msg)
         view = fitness.view()
         view.flags.writeable = False
         return NicheRows(self.first, self.members, self.predictions, view)
@@ -234,9 +237,23 @@ class Niches:
         niches
             Shape (n,).
         """
+        if niches.size and not 0 <= niches.min() <= niches.max() < self.n_niches:
+            msg = f"niches are 0 to {self.n_niches - 1}: got {niches.min()} to {niches.max()}"
+            raise ConfigurationError(msg)
         values = np.empty(niches.size)
-        value_niches(self.rows(fitness), kept, niches, values)
+        value_niches(self.rows(fitness), self.check_mask("kept", kept), niches, values)
         return values
+
+    def check_mask(self, name: str, mask: object) -> Bools:
+        """Give a mask of the rules, or raise an error that says what one is."""
+        checked = np.asarray(mask)
+        if checked.dtype != np.bool_ or checked.shape != (self.n_rules,):
+            msg = (
+                f"{name} is a mask, True or False for each of {self.n_rules} rules: got "
+                f"{checked.dtype} of shape {checked.shape}"
+            )
+            raise ConfigurationError(msg)
+        return checked
 
     def keep(self, kept: Bools) -> Self:
         """Give the niches of the rule set ``rules[kept]``, without matching again.
@@ -246,7 +263,7 @@ class Niches:
         kept
             A mask of the rules, shape (n_rules,).
         """
-        stays = kept[self.members]
+        stays = self.check_mask("kept", kept)[self.members]
         sizes = np.bincount(self.niche_of[stays], minlength=self.n_niches)
         number = np.cumsum(kept) - 1
         return type(self)(
