@@ -1,6 +1,8 @@
 """What single compaction methods promise, and the report that compares them."""
 
 import io
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -159,8 +161,37 @@ def test_method_settings_are_checked(rules: RuleSet, niches: Niches) -> None:
     ):
         with pytest.raises(ConfigurationError):
             wrong()
-    with pytest.raises(ConfigurationError, match="mass"):
-        compact(rules, niches, Qrc(mass="size"))
+    given: Any
+    for given in ("size", 3, None):
+        with pytest.raises(ConfigurationError, match="mass is one of"):
+            compact(rules, niches, Qrc(mass=given))
+    for given in ("gnmc", Gnmc):
+        with pytest.raises(CompactionError, match=r"a method is such as Gnmc\(rho=0.99\)"):
+            compact(rules, niches, given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Careless:
+    """A method of one's own that does not give a mask."""
+
+    name: ClassVar[str] = "careless"
+
+    def select(
+        self,
+        rules: RuleSet,  # noqa: ARG002 - one interface
+        niches: Niches,  # noqa: ARG002 - one interface
+        solution: Solution | None,  # noqa: ARG002 - one interface
+    ) -> Any:
+        return [0, 1]
+
+
+def test_a_method_of_ones_own_gives_a_mask(
+    rules: RuleSet, niches: Niches, solution: Solution
+) -> None:
+    with pytest.raises(ConfigurationError, match="what the method selects is a mask"):
+        compact(rules, niches, Careless())
+    with pytest.raises(ConfigurationError, match="is a mask"):
+        CompactionReport.of([rules], [Careless()], solution)
 
 
 # ---- The report ----
@@ -196,6 +227,24 @@ def test_the_report_compares_methods(rules: RuleSet, niches: Niches, solution: S
     assert report.summary()["n_populations"].to_list() == [2, 2, 2, 2]
     means = (table["n_rules"][1] + table["n_rules"][5]) / 2
     assert report.summary()["n_rules"][1] == means
+
+
+def test_means_over_populations_leave_out_none(solution: Solution) -> None:
+    """A method that opens holes in one of two populations has no mean error."""
+    some, other = trained_rules(1), trained_rules(2)
+    least = [
+        int(np.maximum.reduceat(each["experience"][niches.members], niches.first[:-1]).min())
+        for each in (some, other)
+        for niches in (model_niches(each, solution.mdp),)
+    ]
+    assert least[0] != least[1]
+    bare = Threshold(at_least=float(max(least)), repair=False)
+    report = CompactionReport.of([some, other], {"bare": bare}, solution, time_limit=None)
+    assert sorted(report.table.filter(method="bare")["n_holes"] > 0) == [False, True]
+    summary = report.summary().filter(method="bare").row(0, named=True)
+    assert summary["n_holes"] > 0
+    assert summary["mean_absolute_error"] is None
+    assert summary["n_rules"] > 0
 
 
 def test_the_report_names_methods_by_themselves_and_shows(

@@ -31,6 +31,8 @@ def small_tables() -> dict[str, pl.DataFrame]:
                 "n_idle": [0] * (N - 1) + [50],
                 "rules_per_pair_open": [0.2] * N,
                 "rules_per_pair_near": [0.5] * N,
+                "kept_fitness_B": [0.4] * N,
+                "kept_fitness_C": [0.1] * (N - 1) + [0.3],
             }
         )
         for variant, scale in zip(VARIANTS, (0.01, 0.02), strict=True)
@@ -60,6 +62,8 @@ def small_tables() -> dict[str, pl.DataFrame]:
                 "y": y,
                 "action": "right" if is_bad and seed > 3 else "down",
                 "is_correct": not is_bad or seed <= 3,
+                "cost": 0.04 if seed == 4 else 0.01,
+                "is_optimal_without_slip": x == 6,
             }
             for seed in seeds
             for state, (x, y, is_bad) in enumerate(
@@ -80,9 +84,10 @@ def small_tables() -> dict[str, pl.DataFrame]:
             "group": ["A"] * N + ["B"] * N,
             "seed": seeds * 2,
             "mean_stg": [15.0] * (N - 2) + [40.0, None] + [16.0] * N,
+            "max_stg": [20] * (N - 1) + [None] + [20] * 4 + [30] * (N - 4),
             "is_complete": [True] * (N - 1) + [False] + [True] * N,
             "expected_steps": [15.0] * N + [15.0] * (N - 1) + [60.0],
-            "policy_accuracy": [0.8] * (N - 1) + [0.5] + [0.8] * (N - 1) + [0.5],
+            "policy_accuracy": [0.8] * (N - 1) + [0.5] + [0.7] + [0.8] * (N - 2) + [0.5],
             "repaired_share": [None] * N + [0.1] * (N - 1) + [0.9],
         }
     )
@@ -109,6 +114,8 @@ def small_tables() -> dict[str, pl.DataFrame]:
 
 TABLES: Tables = small_tables()
 EVERY = np.arange(N)[np.newaxis]
+INSTANCES = {"table": "instances", "variant": "p0"}
+B_OVER_A = {"variant": "p0.1", "group": "B", "over": "A"}
 
 
 def value_of(name: str, **of: Any) -> float:
@@ -157,18 +164,39 @@ def value_of(name: str, **of: Any) -> float:
             {"variant": "p0", "mass": "tan", "column": "mean_absolute_error"},
             2 / 3,
         ),
+        (
+            "gnmc_greatest_step",
+            {"variant": "p0", "mass": "fitness", "column": "mean_absolute_error", "since": 1},
+            0.5,
+        ),
         ("gnmc_left", {"variant": "p0", "mass": "tan", "column": "n_rules"}, 0.2),
         (
             "gnmc_between",
             {"variant": "p0", "mass": "tan", "over": "fitness", "column": "mean_absolute_error"},
             1.6,
         ),
-        ("group_median_steps", {"variant": "p0.1", "group": "A"}, 15.0),
-        ("group_median_steps", {"variant": "p0.1", "group": "B", "over": "A"}, 1.0),
+        ("group_median_steps", {"variant": "p0.1", "column": "mean_stg", "group": "A"}, 15.0),
+        (
+            "group_median_steps",
+            {"variant": "p0.1", "column": "max_stg", "group": "B", "over": "A"},
+            10.0,
+        ),
+        ("mean_over", {**INSTANCES, "column": "kept_fitness_C", "over": "kept_fitness_B"}, 0.3),
+        ("n_undefined", {"table": "policies", "column": "mean_stg", "group": "A"}, 1),
+        ("wrong_cost", {"variant": "p0.1"}, (0.04 + 6 * 0.01) / 7),
+        ("share_of_wrong", {"variant": "p0.1", "column": "is_optimal_without_slip"}, 0.5),
+        ("named_states_share", {"variant": "p0.1"}, 1.0),
+        ("share_degraded", {**B_OVER_A, "column": "mean_stg"}, 0.8),
+        ("share_degraded", {**B_OVER_A, "column": "max_stg"}, 0.5),
+        ("share_degraded", {**B_OVER_A, "column": "policy_accuracy"}, 0.1),
         ("share_of_outliers", {"variant": "p0.1", "group": "A"}, 0.2),
         ("accuracy_of_incomplete", {"variant": "p0.1", "group": "A"}, -0.3),
         ("parted_pairs", {"variant": "p0.1", "group": "B", "over": "A"}, 1.0),
-        ("accuracy_and_steps", {"variant": "p0.1", "group": "B"}, 1.0),
+        (
+            "rank_correlation_with_steps",
+            {"variant": "p0.1", "column": "repaired_share", "group": "B"},
+            1.0,
+        ),
         ("slip_states", {"variant": "p0.1", "column": "repaired_share"}, 0.9),
         (
             "share_where",
@@ -197,6 +225,15 @@ def test_one_good_state_among_the_named_makes_the_gap_negative() -> None:
     )
     statistic = MEASUREMENTS["worst_states_gap"]({"actions": changed}, variant="p0.1")
     assert statistic(EVERY)[0] == pytest.approx(0.8 - 1.0)
+
+
+def test_few_of_the_wrong_actions_may_be_in_the_named_states() -> None:
+    changed = TABLES["actions"].with_columns(is_correct=pl.col("seed") > 6)
+    tables = {"actions": changed}
+    assert MEASUREMENTS["named_states_share"](tables, variant="p0.1")(EVERY)[0] == 4 / 6
+    assert MEASUREMENTS["wrong_right"](tables, variant="p0.1")(EVERY)[0] == 0.5
+    never = {"actions": TABLES["actions"].with_columns(is_correct=True)}
+    assert np.isnan(MEASUREMENTS["wrong_cost"](never, variant="p0.1")(EVERY)[0])
 
 
 def test_no_example_found_is_no_proof_that_there_is_none() -> None:

@@ -1,5 +1,6 @@
 """Published numbers, agreement with them, and the policies that they come from."""
 
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from xcskit.errors import ConfigurationError
 from xcskit.mdp import Solution, frozen_lake, solve
 from xcskit.paper.agreement import agreement_table
-from xcskit.paper.evidence import least_steps
+from xcskit.paper.evidence import least_steps, rank_correlation
 from xcskit.paper.policies import mark_published, policy_facts, slip_states
 from xcskit.paper.published import published_actions, published_rollouts
 from xcskit.paper.specification import lake_of, paper_specification
+from xcskit.paper.tables import policies_summary, table_1
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +67,71 @@ def test_states_that_can_be_left_only_by_slipping(solution: Solution) -> None:
     assert np.flatnonzero(slip_states(mdp, policy)).tolist() == [7, 56, 57]
 
 
-def test_the_shortest_way_is_fourteen_steps(solution: Solution) -> None:
-    assert least_steps(solution) == 14
+def test_shortest_ways_are_those_of_the_values_without_slip() -> None:
+    """There V* = gamma^(n - 1), n steps from the goal; the start is 14 away."""
+    calm = solve(frozen_lake("8x8"), 0.95)
+    steps = least_steps(calm.mdp)
+    assert steps[0] == 14
+    states = calm.mdp.states
+    assert calm.v[states] == pytest.approx(0.95 ** (steps[states] - 1))
+    pocket = least_steps(frozen_lake(["SFG", "HHH", "FFF"]))
+    assert pocket[[0, 1, 6, 7, 8]].tolist() == [2, 1, np.inf, np.inf, np.inf]
+
+
+def test_steps_are_means_over_those_that_reach_the_goal() -> None:
+    columns = [
+        *("policy_accuracy", "sampled_success", "exact_success", "sampled_steps", "regret"),
+        *("start_regret", "loss_in_small_gaps", "loss_elsewhere"),
+    ]
+    policies = pl.DataFrame(
+        {
+            "variant": "p0",
+            "group": ["A", "C", "C"],
+            "expected_steps": [14.0, None, 16.0],
+            **{name: [0.0, 0.5, 1.0] for name in columns},
+        }
+    )
+    summary = policies_summary({"policies": policies})
+    assert summary.select("group", "n", "n_reaching", "expected_steps").rows() == [
+        ("A", 1, 1, 14.0),
+        ("C", 2, 1, 16.0),
+    ]
+
+
+def test_a_rank_correlation_is_none_where_nothing_varies() -> None:
+    assert rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([9.0, 4.0, 1.0])) == -1.0
+    assert rank_correlation(np.array([1.0, 1.0]), np.array([1.0, 2.0])) == 0.0
+    assert rank_correlation(np.array([]), np.array([])) == 0.0
+
+
+def test_p_values_of_table_1_are_fishers() -> None:
+    """Against 6 of 30 published: 6 of 30 differ in nothing, 30 of 30 in all."""
+    seen = {(0, 2): 6, (1, 2): 11, (6, 0): 5, (6, 1): 30, (3, 3): 30}
+    actions = pl.DataFrame(
+        [
+            {
+                "variant": "p0.1",
+                "seed": seed,
+                "state": 8 * y + x,
+                "x": x,
+                "y": y,
+                "optimal_action": (best := "up" if y == 2 else "down"),
+                "action": best if seed < n else "right",
+                "is_correct": seed < n,
+            }
+            for (x, y), n in seen.items()
+            for seed in range(30)
+        ]
+    )
+    table = table_1({"actions": actions}, is_paper_map=True)
+    rows = {(row["x"], row["y"]): row for row in table.iter_rows(named=True)}
+    assert set(rows) >= {(0, 2), (1, 2), (6, 0), (6, 1)}
+    equal = [rows[place]["p_value"] for place in ((0, 2), (1, 2), (6, 0))]
+    assert equal == pytest.approx([1.0] * 3)
+    # The two tables this extreme, of all ways to place 39 of 60.
+    assert rows[6, 1]["p_value"] == pytest.approx(2 * comb(30, 9) / comb(60, 39), rel=1e-6)
+    assert rows[6, 1]["p_adjusted"] == pytest.approx(4 * rows[6, 1]["p_value"])
+    assert rows[6, 1]["down"] == 30
 
 
 def test_the_published_numbers_agree_with_themselves() -> None:
@@ -80,7 +145,7 @@ def test_the_published_numbers_agree_with_themselves() -> None:
 def test_a_shifted_sample_is_found_different_and_on_which_side() -> None:
     shifted = published_rollouts().with_columns(policy_accuracy=pl.col("policy_accuracy") - 0.1)
     table = agreement_table(shifted, np.random.default_rng(1)).filter(column="policy_accuracy")
-    assert all(words.startswith("ours are lower: much lower to ") for words in table["words"])
+    assert all(words.startswith("ours are lower than the published: ") for words in table["words"])
     assert (table["effect_high"] < 0.0).all()
 
 

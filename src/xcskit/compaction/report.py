@@ -20,7 +20,7 @@ from xcskit.mdp import Solution
 from xcskit.rules import Niches, RuleSet
 from xcskit.typing import Bools
 
-__all__ = ["CompactionReport", "measure", "method_label"]
+__all__ = ["CompactionReport", "mean_of_all", "measure", "method_label"]
 
 _FULL = "(full)"
 _FIDELITY = ("mean_absolute_error", "policy_accuracy", "regret", "greatest_change")
@@ -134,10 +134,13 @@ class CompactionReport:
         return cls(table=pl.DataFrame(rows, schema=_SCHEMA))
 
     def summary(self) -> pl.DataFrame:
-        """Give the mean of every column over the populations, a row a method."""
+        """Give the mean of every column over the populations, a row a method.
+
+        Null where it is null for some population, as the others would not be a fair sample.
+        """
         numbers = [name for name in _SCHEMA if name not in {"population", "method"}]
         return self.table.group_by("method", maintain_order=True).agg(
-            pl.len().alias("n_populations"), *(pl.col(name).mean() for name in numbers)
+            pl.len().alias("n_populations"), *map(mean_of_all, numbers)
         )
 
     def __repr__(self) -> str:
@@ -153,6 +156,12 @@ class CompactionReport:
         for row in self.summary().select(*_HEADINGS).rows():
             shown.add_row(*(Text(_cell(value)) for value in row))
         return shown
+
+
+def mean_of_all(name: str) -> pl.Expr:
+    """Average a column, giving null where any of its values is."""
+    column = pl.col(name)
+    return pl.when(column.null_count() == 0).then(column.mean()).alias(name)
 
 
 def _cell(value: object) -> str:

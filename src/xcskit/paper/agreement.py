@@ -108,8 +108,9 @@ def _in_words(row: dict[str, Any]) -> str:
     """Say what test and interval say, and no more."""
     ends = [_end_in_words(row[end]) for end in ("effect_low", "effect_high")]
     if row["p_adjusted"] < _ALPHA:
-        return f"ours are {'higher' if row['effect'] > 0 else 'lower'}: {ends[0]} to {ends[1]}"
-    return f"no difference found; {ends[0]} to {ends[1]} is plausible"
+        which = "higher" if row["effect"] > 0 else "lower"
+        return f"ours are {which} than the published: {ends[0]} to {ends[1]}"
+    return f"no difference found: ours may be anything from {ends[0]} to {ends[1]}"
 
 
 def _end_in_words(effect: float) -> str:

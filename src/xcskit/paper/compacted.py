@@ -37,9 +37,14 @@ RELATIVES: Mapping[str, Method] = {
     "CRA2": Cra2(),
     "QRC": Qrc(),
     "Fu, change at most 0.01": Fu(loss="greatest_change", tolerance=0.01),
-    "experience at least 20, repaired": Threshold(column="experience", at_least=20.0),
+    "Fu, value error kept": Fu(loss="mean_absolute_error", tolerance=0.0),
+    "Fu, policy kept": Fu(loss="policy_change", tolerance=0.0),
+    "Fu, regret kept": Fu(loss="regret", tolerance=0.0),
     "experience at least 20": Threshold(column="experience", at_least=20.0, repair=False),
     "experience at least 500": Threshold(column="experience", at_least=500.0, repair=False),
+    "experience at least 500, repaired": Threshold(column="experience", at_least=500.0),
+    "fitness at least 0.1": Threshold(column="fitness", at_least=0.1, repair=False),
+    "fitness at least 0.1, repaired": Threshold(column="fitness", at_least=0.1),
 }
 """What the report compares, by the names that it gives."""
 

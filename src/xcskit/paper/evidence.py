@@ -9,7 +9,7 @@ from scipy import stats
 
 from xcskit.compaction import Pdrc
 from xcskit.evaluation import is_correct
-from xcskit.mdp import Solution
+from xcskit.mdp import Solution, TabularMdp
 from xcskit.paper.instances import MASSES, Instance
 from xcskit.typing import Bools, Floats, Ints
 
@@ -20,6 +20,7 @@ __all__ = [
     "gnmc_table",
     "instances_table",
     "least_steps",
+    "rank_correlation",
 ]
 
 RHOS = np.arange(100) / 100.0
@@ -44,6 +45,8 @@ def environments_table(
     for variant, solution in solutions.items():
         states = solution.mdp.states
         start = int(np.argmax(solution.mdp.test_start))
+        distance = least_steps(solution.mdp)
+        can = states[np.isfinite(distance[states])]
         rows.append(
             {
                 "variant": variant,
@@ -53,34 +56,50 @@ def environments_table(
                 "start_value": float(solution.v[start]),
                 "error_of_zero": float(np.abs(solution.q[states]).mean()),
                 "target_error": target_error,
-                "least_steps": least_steps(solution),
+                "least_steps": _finite(distance[start]),
                 "least_sampled_steps": policies.filter(variant=variant)["least_stg"].min(),
+                "value_by_distance": rank_correlation(distance[can], solution.v[can]),
             }
         )
     return pl.DataFrame(rows)
 
 
-def least_steps(solution: Solution) -> int | None:
-    """Count the steps of the shortest way from the test start to a goal."""
-    mdp = solution.mdp
+def least_steps(mdp: TabularMdp) -> Floats:
+    """Count the steps of the shortest way to a goal, from each state; infinite where none leads."""
     origin = mdp.outcomes.states_of_rows(mdp.n_actions)
-    here = mdp.test_start > 0.0
+    steps = np.full(mdp.n_states, np.inf)
+    arrives = mdp.outcomes.is_success
     for step in range(1, mdp.n_states + 1):
-        is_next = here[origin]
-        if (is_next & mdp.outcomes.is_success).any():
-            return step
-        here = np.zeros_like(here)
-        here[mdp.outcomes.next_state[is_next & ~mdp.outcomes.is_terminated]] = True
-    return None
+        steps[origin[arrives]] = step
+        is_known = np.isfinite(steps[mdp.outcomes.next_state])
+        arrives = is_known & ~mdp.outcomes.is_terminated & np.isinf(steps[origin])
+    return steps
 
 
-def actions_table(instances: Sequence[Instance]) -> pl.DataFrame:
-    """Give a row for each instance and state: the greedy action, and what it should be."""
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
+
+
+def actions_table(instances: Sequence[Instance], calm: Solution) -> pl.DataFrame:
+    """Give a row for each instance and state: the greedy action, and what it should be.
+
+    Parameters
+    ----------
+    instances
+        The trained instances.
+    calm
+        The optimum without slip.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``cost`` is V* - Q* of the action, ``action_gap`` that of the best action not optimal.
+    """
     frames: list[pl.DataFrame] = []
     for instance in instances:
         solution, states = instance.solution, instance.solution.mdp.states
         seen, names = solution.mdp.observations[states], np.array(solution.mdp.action_names)
-        values = instance.values("A")
+        values, chosen = instance.values("A"), instance.policy("A")[states]
         frames.append(
             pl.DataFrame(
                 {
@@ -89,8 +108,10 @@ def actions_table(instances: Sequence[Instance]) -> pl.DataFrame:
                     "state": states,
                     "x": seen[:, 0],
                     "y": seen[:, 1],
-                    "action": names[instance.policy("A")[states]],
+                    "action": names[chosen],
                     "is_correct": is_correct(values, solution.advocacy[states]),
+                    "cost": solution.v[states] - solution.q[states, chosen],
+                    "is_optimal_without_slip": calm.advocacy[states, chosen],
                     "optimal_action": names[solution.policy[states]],
                     "action_gap": _gaps(solution, states),
                 }
@@ -145,6 +166,8 @@ def _row(instance: Instance) -> dict[str, Any]:
         "greatest_drop": _greatest_drop(instance),
         **_by_experience(instance),
         "mass_correlation": _mass_correlation(instance),
+        "numerosity_by_fitness": rank_correlation(rules.fitness, rules.numerosity),
+        **{f"kept_fitness_{group}": _mean_fitness(instance, group) for group in ("B", "C")},
         **_rules_per_pair(instance),
     }
 
@@ -212,9 +235,18 @@ def _mass_correlation(instance: Instance) -> float:
     n_kept = np.add.reduceat((before < 0.5).astype(np.int64), starts)
     evenness = 1.0 / np.add.reduceat(share**2, starts) / sizes
     kept = n_kept / sizes
-    if np.ptp(evenness) == 0.0 or np.ptp(kept) == 0.0:
+    return rank_correlation(evenness, kept)
+
+
+def rank_correlation(first: Floats | Ints, second: Floats | Ints) -> float:
+    """Give Spearman's rank correlation; 0 where either does not vary."""
+    if first.size == 0 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
-    return float(stats.spearmanr(evenness, kept).statistic)
+    return float(stats.spearmanr(first, second).statistic)
+
+
+def _mean_fitness(instance: Instance, group: str) -> float:
+    return float(instance.rules.fitness[instance.kept(group)].mean())
 
 
 def _rules_per_pair(instance: Instance) -> dict[str, float | None]:

@@ -95,9 +95,9 @@ def _environment(_: Tables, solutions: Solutions) -> Drawn:
     mdp = solutions["p0.1"].mdp
     figure, axes = plots.new_figure(1, 4, height=1.9, width_ratios=(1.7, 1, 1, 1))
     plots.plot_cells(mdp, axes[0, 0])
-    right, down = (mdp.action_names.index(name) for name in ("right", "down"))
+    left, right, down = (mdp.action_names.index(name) for name in ("left", "right", "down"))
     start = int(np.argmax(mdp.test_start))
-    examples = [(start, mdp.action_names.index("left")), (start, right), (_inner(mdp), down)]
+    examples = [(_beside_wall(mdp, left), left), (start, right), (_inner(mdp), down)]
     for ax, (state, action) in zip(axes[0, 1:], examples, strict=True):
         plots.plot_slips(mdp, state, action, ax)
     rows = [
@@ -106,6 +106,15 @@ def _environment(_: Tables, solutions: Solutions) -> Drawn:
         for chance, to, _, _ in mdp.outcomes_of(state, action)
     ]
     return figure, pl.DataFrame(rows, schema=["state", "action", "to", "chance"], orient="row")
+
+
+def _beside_wall(mdp: Any, action: int) -> int:  # noqa: ANN401 - a TabularMdp
+    """Find a state of S in which an action meets a wall, but slipping does not."""
+    for state in mdp.states.tolist():
+        outcomes = mdp.outcomes_of(state, action)
+        if max(outcomes)[1] == state and len({to for _, to, _, _ in outcomes}) == 3:
+            return int(state)
+    return int(mdp.states[0])
 
 
 def _inner(mdp: Any) -> int:  # noqa: ANN401 - a TabularMdp
@@ -121,7 +130,7 @@ def _inner(mdp: Any) -> int:  # noqa: ANN401 - a TabularMdp
 
 def _policies(_: Tables, solutions: Solutions) -> Drawn:
     """Draw the optimal policies of both variants."""
-    figure, axes = plots.new_figure(1, 2, height=2.5)
+    figure, axes = plots.new_figure(1, 2, height=2.7)
     for ax, (variant, solution) in zip(axes[0], solutions.items(), strict=True):
         plots.plot_arrows(solution.mdp, solution.advocacy, ax)
         ax.set_title(_variant(variant))

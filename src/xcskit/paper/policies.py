@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from xcskit.evaluation import (
+    StepsToGoal,
     is_correct,
     paper_rollouts,
     policy_values,
@@ -38,6 +39,7 @@ _SCHEMA = {
     "expected_steps": pl.Float64,
     "expected_steps_anywhere": pl.Float64,
     "start_difference": pl.Float64,
+    "relative_success": pl.Float64,
     "regret": pl.Float64,
     "start_regret": pl.Float64,
     "loss_in_small_gaps": pl.Float64,
@@ -64,35 +66,37 @@ def policies_table(instances: Sequence[Instance], target_error: float) -> pl.Dat
     pl.DataFrame
         ``mean_stg`` and ``max_stg`` are null where the 100 successes were not reached, as in the
         paper. ``expected_steps`` are exact and given success, within the step limit, as are
-        ``exact_success`` and ``expected_steps_anywhere`` (training starts). ``repaired_steps`` are
+        ``exact_success`` and ``expected_steps_anywhere`` (training starts).
+        ``relative_success`` is the exact success over the optimal policy's. ``repaired_steps`` are
         the expected steps once the slip states act optimally: those that can be left only by a
         slip, since likeliest outcomes lead back to them;
         ``repaired_share`` is what that gives back of the steps lost against the optimal policy.
     """
-    optima: dict[str, float | None] = {}
+    optima: dict[str, StepsToGoal] = {}
     rows: list[dict[str, Any]] = []
     for instance in instances:
         solution = instance.solution
         if instance.variant not in optima:
-            optima[instance.variant] = _expected_steps(solution, solution.policy)
+            optima[instance.variant] = _exact_steps(solution, solution.policy)
         rows += [_row(instance, group, target_error, optima[instance.variant]) for group in GROUPS]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def _row(
-    instance: Instance, group: str, target_error: float, optimum: float | None
+    instance: Instance, group: str, target_error: float, optimum: StepsToGoal
 ) -> dict[str, Any]:
     solution, states = instance.solution, instance.solution.mdp.states
-    policy = instance.policy(group)
+    policy, chance = instance.policy(group), optimum.success_probability
     correct = is_correct(instance.values(group), solution.advocacy[states])
     return {
         "variant": instance.variant,
         "group": group,
         "seed": instance.seed,
         "policy_accuracy": float(correct.mean()),
-        **policy_facts(solution, policy),
+        **(facts := policy_facts(solution, policy)),
+        "relative_success": facts["exact_success"] / chance if chance else None,
         **_losses(solution, correct, target_error),
-        **_slips(solution, policy, optimum),
+        **_slips(solution, policy, optimum.expected_steps),
     }
 
 
@@ -135,7 +139,7 @@ def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str,
     mdp = solution.mdp
     is_stuck = slip_states(mdp, policy)
     repaired = np.where(is_stuck, solution.policy, policy)
-    before, after = _expected_steps(solution, policy), _expected_steps(solution, repaired)
+    before, after = (_exact_steps(solution, each).expected_steps for each in (policy, repaired))
     share = None
     if before is not None and after is not None and optimum is not None and before > optimum:
         share = (before - after) / (before - optimum)
@@ -172,8 +176,8 @@ def _is_at_edge(mdp: TabularMdp) -> Bools:
     return is_rim
 
 
-def _expected_steps(solution: Solution, policy: Ints) -> float | None:
-    return steps_to_goal(solution.mdp, policy, step_limit=STEP_LIMIT).expected_steps
+def _exact_steps(solution: Solution, policy: Ints) -> StepsToGoal:
+    return steps_to_goal(solution.mdp, policy, step_limit=STEP_LIMIT)
 
 
 def mark_published(policies: pl.DataFrame) -> pl.DataFrame:

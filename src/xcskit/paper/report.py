@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib import resources
 from typing import Any
 
 import polars as pl
 
+from xcskit.paper.beyond import beyond_the_paper
 from xcskit.paper.claims import CONFIDENCE, Judged, Measured, Verdict
-from xcskit.paper.compacted import MINIMUM_SECONDS
 from xcskit.paper.figures import FigureFile
 from xcskit.paper.html import data_image, number, scrolling_table, table_of
 from xcskit.paper.published import GROUPS
@@ -18,7 +19,6 @@ from xcskit.paper.published import GROUPS
 __all__ = ["Report", "render"]
 
 _SIGNS: dict[Verdict, str] = {"holds": "✓", "does not hold": "✗", "cannot be told": "?"}
-_VARIANTS = {"p0": "slip 0", "p0.1": "slip 0.1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def render(report: Report) -> str:
         "Compaction": _figures(report, "figure-5"),
         "Rollouts": _table_2(report.tables["table-2"]) + _figures(report, "table-2"),
         "Agreement with the published numbers": _agreement(report.tables.get("agreement")),
-        "Beyond the paper": _beyond(report),
+        "Beyond the paper": beyond_the_paper(report.tables, partial(_figures, report)),
         "How this was made": _facts(report.facts),
     }
     shown = {name: body for name, body in sections.items() if body}
@@ -101,6 +101,7 @@ def _claims(judged: Sequence[Judged]) -> str:
     )
     return (
         f'<ul class="counts">{overview}</ul>'
+        f"{_exceptions(judged)}"
         '<p class="soft">A claim holds if all of its conditions do. Each number stands with its '
         f"{CONFIDENCE:.0%} bootstrap interval over the instances; where the interval has values on "
         "both sides of the threshold, it cannot be told. What a word such as “slightly” means is a "
@@ -108,10 +109,23 @@ def _claims(judged: Sequence[Judged]) -> str:
     )
 
 
+def _exceptions(judged: Sequence[Judged]) -> str:
+    """List the claims that do not simply hold, each a way to its article."""
+    links = "".join(
+        f'<li>{_verdict(verdict)}: <a href="#claim-{escape(item.claim.id)}">'
+        f"{escape(item.claim.gist)}</a></li>"
+        for verdict in _SIGNS
+        if verdict != "holds"
+        for item in judged
+        if item.verdict == verdict
+    )
+    return f"<ul>{links}</ul>" if links else ""
+
+
 def _claim(item: Judged) -> str:
     conditions = "".join(
         f"<li>{escape(condition.what)}: {_measured(measured)}, "
-        f"asked: {escape(_relation(condition.relation))} {condition.threshold:g} "
+        f"required: {escape(_relation(condition.relation))} {condition.threshold:g} "
         f'<span class="{_anchor(verdict)}">{_SIGNS[verdict]} {verdict}</span></li>'
         for condition, measured, verdict in zip(
             item.claim.conditions, item.measured, item.verdicts, strict=True
@@ -163,7 +177,7 @@ def _table_1(table: pl.DataFrame) -> str:
     has_published = "published_left" in table.columns
     head = ["State", *(name.capitalize() for name in actions), "Optimal", "Frequency"]
     if has_published:
-        head += [*(f"Published {name}" for name in actions), "p (Fisher)"]
+        head += [*(f"Published {name}" for name in actions), "p, adjusted"]
     rows: list[list[str]] = []
     for row in table.iter_rows(named=True):
         cells = [f"({row['x']}, {row['y']})"]
@@ -171,10 +185,13 @@ def _table_1(table: pl.DataFrame) -> str:
         cells += [row["optimal_action"], number(row["frequency"])]
         if has_published:
             cells += [number(row[f"published_{name}"]) for name in actions]
-            cells.append(number(row["p_value"], 2))
+            cells.append(number(row["p_adjusted"], 2))
         rows.append(cells)
     note = "The four states of lowest frequency here" + (
-        ", and the paper's four, with the published counts." if has_published else "."
+        ", and the paper's four, with the published counts. p: Fisher's exact test of how often "
+        "the action is optimal, here against published, adjusted by Benjamini and Hochberg."
+        if has_published
+        else "."
     )
     title = "Table 1: predicted actions, slip 0.1"
     return f'<h3>{title}</h3><p class="soft">{note}</p>{scrolling_table(head, rows, title)}'
@@ -239,8 +256,7 @@ def _agreement(table: pl.DataFrame | None) -> str:
         "ours": "Here: median (quartiles)",
         "published": "Published",
         "effect_text": "Effect [95 %]",
-        "p_value": "p (Mann-Whitney)",
-        "p_adjusted": "p, adjusted",
+        "p_text": "p (adjusted)",
     }
     rows = [
         {
@@ -250,6 +266,7 @@ def _agreement(table: pl.DataFrame | None) -> str:
             "published": _quartiles(row, "published"),
             "effect_text": f"{row['effect']:+.2f} [{row['effect_low']:+.2f}, "
             f"{row['effect_high']:+.2f}]",
+            "p_text": f"{row['p_value']:.2f} ({row['p_adjusted']:.2f})",
         }
         for row in table.iter_rows(named=True)
     ]
@@ -262,8 +279,9 @@ def _agreement(table: pl.DataFrame | None) -> str:
     return (
         f"<p>{verdict}</p>"
         '<p class="soft">Effect: the chance that an instance here exceeds a published one, less '
-        "the chance that it is exceeded (Cliff's delta), with a bootstrap interval. Incomplete "
-        "instances have infinite steps. p is adjusted over the table by Benjamini and Hochberg.</p>"
+        "the chance that it is exceeded (Cliff's delta), with a bootstrap interval: it tells how "
+        "large a difference may have gone unseen. p: two-sided Mann-Whitney test, adjusted over "
+        "the table by Benjamini and Hochberg. Incomplete instances have infinite steps.</p>"
         + table_of(
             pl.DataFrame(rows), columns, "Agreement with the published Table 2", {"words": _words}
         )
@@ -277,132 +295,6 @@ def _quartiles(row: Mapping[str, Any], whose: str) -> str:
 
 def _words(value: object) -> str:
     return f'<span class="words">{number(value)}</span>'
-
-
-# ---- Beyond the paper ----
-
-_ON_POLICIES = (
-    "Means over the instances. Sampled: the rollouts of Table 2. Exact: solved on the model, "
-    "within 200 steps; steps are given success. Regret: V* less the policy's value, mean over S "
-    "and at the start. A row for each instance: <code>tables/policies.csv</code>."
-)
-_ON_MINIMA = (
-    "The fewest rules that leave no niche farther from Q* than GNMC (fitness, rho 0.99) leaves it, "
-    f"by mixed-integer programming with a proof. Each program has {MINIMUM_SECONDS:g} s; where "
-    "they end, the bound proven until then stands."
-)
-
-
-def _beyond(report: Report) -> str:
-    policies = report.tables["policies-summary"]
-    parts = [
-        "<h3>Policies, sampled and exact</h3>",
-        f'<p class="soft">{_ON_POLICIES}</p>',
-        table_of(
-            policies,
-            {
-                "variant": "Variant",
-                "group": "Group",
-                "policy_accuracy": "Accuracy",
-                "sampled_success": "Success, sampled",
-                "exact_success": "Success, exact",
-                "sampled_steps": "Steps, sampled",
-                "expected_steps": "Steps, exact",
-                "regret": "Regret, mean",
-                "start_regret": "Regret, start",
-            },
-            "Policies, sampled and exact",
-            {"variant": _variant},
-        ),
-        _figures(report, "beyond-accuracy"),
-        _examples(report.tables["examples"]),
-        "<h3>Action gaps</h3>",
-        f"<p>{_gap_sentence(policies, report)}</p>",
-        _figures(report, "beyond-action"),
-        "<h3>GNMC and the certified minimum</h3>",
-        f"<p>{_ON_MINIMA}</p>",
-        table_of(
-            report.tables["minimum-summary"],
-            {
-                "variant": "Variant",
-                "populations": "Populations",
-                "gnmc_rules": "Rules, GNMC",
-                "fewest_found": "Fewest found",
-                "fewest_proven": "Fewest possible, proven",
-                "certified": "Certified",
-                "gnmc_is_minimal": "GNMC is minimal",
-                "longest_seconds": "Longest, s",
-            },
-            "GNMC and the certified minimum",
-            {"variant": _variant},
-        ),
-        _figures(report, "beyond-minimum"),
-        "<h3>GNMC and its relatives</h3>",
-        '<p class="soft">Means over the instances; - where some instance has holes.</p>',
-        table_of(
-            report.tables["relatives-summary"],
-            {
-                "method": "Method",
-                "variant": "Variant",
-                "n_rules": "Rules",
-                "n_microclassifiers": "Micros",
-                "mean_absolute_error": "Value error",
-                "policy_accuracy": "Accuracy",
-                "regret": "Regret",
-                "greatest_change": "Greatest change of Q̂",
-                "n_holes": "Holes",
-                "seconds": "Seconds",
-            },
-            "GNMC and its relatives",
-            {
-                "variant": _variant,
-                "regret": _short,
-                "seconds": _short,
-                "n_rules": _short,
-                "n_microclassifiers": _short,
-            },
-        ),
-    ]
-    return "".join(parts)
-
-
-def _examples(table: pl.DataFrame) -> str:
-    note = (
-        "Instances at slip 0.1 whose accuracy changes by 0.05 at most between groups A and B, but "
-        "whose exact expected steps-to-goal by 5 at least"
-    )
-    if table.is_empty():
-        return f"<p>{note}: none.</p>"
-    columns = {
-        "seed": "Instance",
-        "A_policy_accuracy": "A: accuracy",
-        "B_policy_accuracy": "B: accuracy",
-        "A_expected_steps": "A: steps",
-        "B_expected_steps": "B: steps",
-    }
-    return f"<p>{note}:</p>{table_of(table, columns, note)}"
-
-
-def _gap_sentence(policies: pl.DataFrame, report: Report) -> str:
-    facts = report.tables["environments"].filter(variant="p0.1").row(0, named=True)
-    row = policies.filter(variant="p0.1", group="A").row(0, named=True)
-    small, rest = row["loss_in_small_gaps"], row["loss_elsewhere"]
-    total = small + rest
-    share = f" ({small / total:.0%} of the loss)" if total else ""
-    return (
-        f"At slip 0.1, {facts['n_small_gaps']} of the {facts['n_states']} states have an action "
-        f"gap below epsilon_0 ({facts['target_error']:g}), the error that XCSF aims at. Of the "
-        f"accuracy that it lacks without compaction, {total:.3f} on average, {small:.3f} lies in "
-        f"these states{share}, {rest:.3f} in the other {facts['n_states'] - facts['n_small_gaps']}."
-    )
-
-
-def _variant(name: object) -> str:
-    return _VARIANTS.get(str(name), escape(str(name)))
-
-
-def _short(value: object) -> str:
-    return number(value, 3)
 
 
 def _facts(facts: Mapping[str, str]) -> str:

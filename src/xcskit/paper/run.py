@@ -212,7 +212,7 @@ def _evidence(
         "environments": environments_table(solutions, policies, target_error),
         "history": results.table("history").rename({"environment": "variant"}),
         "instances": instances_table(trained),
-        "actions": actions_table(trained),
+        "actions": actions_table(trained, solutions["p0"]),
         "gnmc": gnmc_table(trained),
         "policies": policies,
     }

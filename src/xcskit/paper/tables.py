@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from xcskit.compaction.report import mean_of_all
 from xcskit.paper.measurements import Tables
 from xcskit.paper.policies import mark_published
 from xcskit.paper.published import published_actions, published_rollouts
@@ -38,7 +39,8 @@ def table_1(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
     pl.DataFrame
         The four states of lowest frequency here, and the paper's; a row a state: how many
         instances predict each action, the share that is optimal, the published counts, and the
-        p-value of Fisher's exact test on how many of both are optimal.
+        p-value of Fisher's exact test on how many of both are optimal, and it adjusted over the
+        states (Benjamini and Hochberg).
     """
     counts = (
         tables["actions"]
@@ -56,13 +58,15 @@ def table_1(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
     joined = counts.join(published.drop("optimal_action"), on=["x", "y"], how="left")
     is_shown = pl.col("is_among_worst") | pl.col("published_left").is_not_null()
     shown = joined.filter(is_shown).sort("frequency")
-    p_values = [_exact_p(row) for row in shown.iter_rows(named=True)]
-    return shown.with_columns(p_value=pl.Series(p_values, dtype=pl.Float64))
+    compared = pl.col("published_left").is_not_null()
+    p_values = [_exact_p(row) for row in shown.filter(compared).iter_rows(named=True)]
+    tests = shown.filter(compared).select(
+        "state", p_value=pl.Series(p_values), p_adjusted=stats.false_discovery_control(p_values)
+    )
+    return shown.join(tests, on="state", how="left", maintain_order="left")
 
 
-def _exact_p(row: dict[str, Any]) -> float | None:
-    if row["published_left"] is None:
-        return None
+def _exact_p(row: dict[str, Any]) -> float:
     counts: list[list[int]] = []
     for prefix in ("", "published_"):
         optimal = row[prefix + row["optimal_action"]]
@@ -90,12 +94,17 @@ def table_2(tables: Tables, *, is_paper_map: bool) -> pl.DataFrame:
 
 
 def policies_summary(tables: Tables) -> pl.DataFrame:
-    """Give means over the instances of what the policies are worth, sampled and exact."""
+    """Give means over the instances of what the policies are worth, sampled and exact.
+
+    Steps are means over the ``n_reaching`` instances that can reach the goal at all, or did so when
+    sampled.
+    """
     return (
         tables["policies"]
         .group_by("variant", "group", maintain_order=True)
         .agg(
             pl.len().alias("n"),
+            pl.col("expected_steps").count().alias("n_reaching"),
             pl.col(
                 "policy_accuracy",
                 "sampled_success",
@@ -147,15 +156,8 @@ def relatives_summary(tables: Tables) -> pl.DataFrame:
     return (
         tables["relatives"]
         .group_by("variant", "method", maintain_order=True)
-        .agg(
-            *(
-                pl.when(pl.col(name).is_null().any()).then(None).otherwise(pl.col(name).mean())
-                .alias(name)
-                for name in numbers
-            ),
-            pl.col("seconds").mean().alias("seconds"),
-        )
-    )  # fmt: skip
+        .agg(*map(mean_of_all, numbers), pl.col("seconds").mean())
+    )
 
 
 def minimum_summary(tables: Tables) -> pl.DataFrame:
