@@ -10,7 +10,7 @@ from oracle.environment import train
 from oracle.parameters import Parameters
 from twins import assert_equal, assert_same_events, twins, world_of
 from xcskit.kernels import matching
-from xcskit.kernels.matching import ScanIndex
+from xcskit.kernels.matching import PageIndex, ScanIndex, pages
 from xcskit.kernels.training import train_on_model
 from xcskit.learner import XCSF
 from xcskit.mdp import TabularMdp, frozen_lake
@@ -154,15 +154,31 @@ def test_deletion_over_more_than_one_superblock() -> None:
 @pytest.mark.slow
 def test_a_scan_gives_what_the_index_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "INDEX_ROWS", 0)
-    mdp = lake("8x8")
-    agent, oracle = twins(Parameters(**BUSY), mdp, 3)
+    agent = run(Case("scan", "8x8", {}, ALWAYS), stride=10, seed=3)
     assert isinstance(agent.system.population.matcher, ScanIndex)
-    model, world = mdp.kernel_model(), world_of(mdp)
-    for _ in range(N_STEPS // 10):
-        train_on_model(agent.system, agent.settings, model, 10)
-        train(oracle, world, 10)
-        assert_equal(agent, oracle)
-    assert_same_events(agent, oracle)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("where", "changes", "n_steps"),
+    [
+        ("8x8", {}, N_STEPS),
+        ("oblong", {"condition": "unordered_bounds", "r_0": 6, "m_0": 7}, N_STEPS),
+        ("wide", {"N": 1500, "r_0": 9, "theta_del": 2.0, "delta": 0.5}, 2000),
+    ],
+)
+def test_pages_give_what_the_index_gives(
+    monkeypatch: pytest.MonkeyPatch, where: str, changes: dict[str, Any], n_steps: int
+) -> None:
+    """Pages that are split finely, so that rules of many groups come, move up and go."""
+    monkeypatch.setattr(matching, "PAGE_CAPACITY", 0)
+    monkeypatch.setattr(matching, "PAGE_PLACES", 1)
+    monkeypatch.setattr(pages, "_FINEST", 1)
+    expected = frozenset({"covered", "deleted", "removed", "reused_slot"})
+    agent = run(Case("pages", where, changes, expected), n_steps=n_steps, stride=20, seed=3)
+    index = agent.system.population.matcher
+    assert isinstance(index, PageIndex)
+    assert np.count_nonzero(index.n_rules) >= 3
 
 
 @pytest.mark.parametrize("exploration", ["step", "episode"])

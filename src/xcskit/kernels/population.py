@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcskit.kernels.compiler import kernel
-from xcskit.kernels.matching import BitIndex, ScanIndex, flip
+from xcskit.kernels.matching import Index, flip
 from xcskit.kernels.settings import LEAST, Settings
 from xcskit.kernels.wheel import MASS, PENALISED, PLAIN, WORTH, Wheel, mark_stale
 from xcskit.typing import Floats, Ints
@@ -124,7 +124,7 @@ class Population(NamedTuple):
     rules: Rules
     condition: Any
     prediction: Any
-    matcher: BitIndex | ScanIndex
+    matcher: Index
     wheel: Wheel
     freed: Ints
     tally: Tallies

@@ -1,14 +1,21 @@
-"""Matching: which rules apply to a state, by an index of bits or by a scan."""
+"""Matching: which rules apply to a state, by an index of bits, by pages of them, or by a scan."""
+
+from typing import TypeAlias
 
 from xcskit.kernels.matching.bits import BitIndex, bit_index, bit_index_rows
 from xcskit.kernels.matching.generics import find_identical, flip, match
+from xcskit.kernels.matching.pages import PageIndex, page_index, page_index_bytes, page_places
 from xcskit.kernels.matching.scan import ScanIndex, scan_index
 from xcskit.spaces import IntegerSpace
 
 __all__ = [
     "INDEX_BYTES",
     "INDEX_ROWS",
+    "PAGE_CAPACITY",
+    "PAGE_PLACES",
     "BitIndex",
+    "Index",
+    "PageIndex",
     "ScanIndex",
     "find_identical",
     "flip",
@@ -16,15 +23,26 @@ __all__ = [
     "match",
 ]
 
+Index: TypeAlias = BitIndex | PageIndex | ScanIndex
+
 INDEX_ROWS = 4096
 """Above this number of values, over all dimensions, a rule would flip too many bits."""
 
 INDEX_BYTES = 2**30
-"""Above this size, bits would crowd out the population itself."""
+"""Above this size, an index would crowd out the population itself."""
+
+PAGE_CAPACITY = 2**14
+"""From this number of slots on, pages pay, if there is room in the space ..."""
+
+PAGE_PLACES = 64
+""".. for so many narrow conditions side by side."""
 
 
-def make_index(space: IntegerSpace, n_actions: int, capacity: int) -> BitIndex | ScanIndex:
-    """Make the index of bits where the space allows it, else a scan."""
+def make_index(space: IntegerSpace, n_actions: int, capacity: int) -> Index:
+    """Make the index that suits a space and a number of slots; all give the same answers."""
+    is_large = capacity >= PAGE_CAPACITY and page_places(space) >= PAGE_PLACES
+    if is_large and page_index_bytes(space, capacity) <= INDEX_BYTES:
+        return page_index(space, n_actions, capacity)
     n_rows = bit_index_rows(space, n_actions)
     if n_rows <= INDEX_ROWS and n_rows * capacity // 8 <= INDEX_BYTES:
         return bit_index(space, n_actions, capacity)

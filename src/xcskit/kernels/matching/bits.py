@@ -3,43 +3,14 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from xcskit.kernels.conditions.generics import admits, is_identical, reach
 from xcskit.kernels.matching.generics import find_identical, flip, match
+from xcskit.kernels.matching.words import ONE, ZERO, count_bits, lowest_bit
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Ints, Words
 
 __all__ = ["BitIndex", "bit_index", "bit_index_rows"]
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
-
-
-@intrinsic
-def _lowest_bit(context: object, word: types.Type) -> object:  # noqa: ARG001 - Numba's interface
-    """Give the place of the lowest bit of a word that is not zero."""
-
-    def emit(
-        _context: object, builder: ir.IRBuilder, _signature: object, words: list[ir.Value]
-    ) -> ir.Value:
-        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), emit
-
-
-@intrinsic
-def _count_bits(context: object, word: types.Type) -> object:  # noqa: ARG001 - Numba's interface
-    """Count the bits of a word that are set."""
-
-    def emit(
-        _context: object, builder: ir.IRBuilder, _signature: object, words: list[ir.Value]
-    ) -> ir.Value:
-        return builder.ctpop(words[0])
-
-    return types.int64(types.uint64), emit
 
 
 class BitIndex(NamedTuple):
@@ -95,21 +66,21 @@ def _(
         row = index.action_row + action
         first[action + 1] = start
         for w in range(n_words):
-            start += _count_bits(common[w] & rows[row, w])
+            start += count_bits(common[w] & rows[row, w])
     for w in range(n_words):
         word = common[w]
-        while word != _ZERO:
-            slot = (w << 6) + _lowest_bit(word)
+        while word != ZERO:
+            slot = (w << 6) + lowest_bit(word)
             end = rules[slot].action + 1
             matched[first[end]] = slot
             first[end] += 1
-            word &= word - _ONE
+            word &= word - ONE
 
 
 @flip.register(BitIndex)
 def _(index: BitIndex, condition: object, slot: int, action: int) -> None:
     word = slot >> 6
-    bit = _ONE << np.uint64(slot & 63)
+    bit = ONE << np.uint64(slot & 63)
     index.rows[index.action_row + action, word] ^= bit
     for d in range(len(index.origin)):
         least, greatest = reach(condition, slot, d)
@@ -138,9 +109,9 @@ def _(
             common[w] &= rows[low, w] & rows[high, w]
     for w in range(n_words):
         word = common[w]
-        while word != _ZERO:
-            slot = (w << 6) + _lowest_bit(word)
+        while word != ZERO:
+            slot = (w << 6) + lowest_bit(word)
             if is_identical(condition, slot, rule):
                 return int(slot)
-            word &= word - _ONE
+            word &= word - ONE
     return -1

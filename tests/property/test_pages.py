@@ -1,0 +1,163 @@
+"""Pages of alike rules hold what they should, and find what a scan finds, as rules come and go."""
+
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from xcskit.kernels.conditions import MinSpan
+from xcskit.kernels.matching import PageIndex, find_identical, flip, match, pages
+from xcskit.kernels.matching.pages import page_index
+from xcskit.kernels.population import RULE
+from xcskit.spaces import IntegerSpace
+
+
+# Compiled apart, since a kernel of a test's would move the cache of all others.
+@numba.njit
+def flip_rule(index: Any, condition: Any, slot: int, action: int) -> None:
+    flip(index, condition, slot, action)
+
+
+@numba.njit
+def match_state(
+    index: Any, condition: Any, rules: Any, n_used: int, state: Any, matched: Any, first: Any
+) -> None:
+    match(index, condition, rules, n_used, state, matched, first)
+
+
+@numba.njit
+def find_twin(index: Any, condition: Any, rules: Any, n_used: int, rule: int, action: int) -> int:
+    return int(find_identical(index, condition, rules, n_used, rule, action))
+
+
+CAPACITY = 1024
+N_ACTIONS = 3
+SPACES = {
+    "grid": IntegerSpace((0, 0), (99, 70)),
+    "shifted": IntegerSpace((-40, 7), (60, 9)),
+    "line": IntegerSpace((0,), (1023,)),
+    "box": IntegerSpace((0,) * 5, (9,) * 5),
+    "point": IntegerSpace((3,), (3,)),
+}
+
+
+class Shelf:
+    """A page index, and beside it the plain truth."""
+
+    def __init__(self, space: IntegerSpace, seed: int) -> None:
+        self.space = space
+        self.random = np.random.default_rng(seed)
+        self.low, self.high = np.array(space.lower), np.array(space.upper)
+        self.index = page_index(space, N_ACTIONS, CAPACITY)
+        self.condition = MinSpan().storage(CAPACITY + 2, space)
+        self.records: Any = np.zeros(CAPACITY, RULE)
+        self.live: list[int] = []
+
+    def draw(self, slot: int) -> None:
+        """Draw a condition: narrow, wide, or everything, and some of them twice."""
+        if self.live and self.random.random() < 0.2:
+            twin = self.random.choice(self.live)
+            self.condition.alleles[slot] = self.condition.alleles[twin]
+            return
+        widest = self.random.choice([1, 5, 40, 2000])
+        middle = self.random.integers(self.low, self.high + 1)
+        lower = np.maximum(middle - self.random.integers(0, widest, middle.size), self.low)
+        upper = np.minimum(middle + self.random.integers(0, widest, middle.size), self.high)
+        self.condition.alleles[slot, 0::2] = lower
+        self.condition.alleles[slot, 1::2] = upper - lower
+
+    def enter(self, slot: int) -> None:
+        self.draw(slot)
+        self.records[slot]["action"] = self.random.integers(N_ACTIONS)
+        self.records[slot]["numerosity"] = 1
+        flip_rule(self.index, self.condition, slot, int(self.records[slot]["action"]))
+        self.live.append(slot)
+
+    def leave(self) -> None:
+        slot = self.live.pop(int(self.random.integers(len(self.live))))
+        flip_rule(self.index, self.condition, slot, int(self.records[slot]["action"]))
+        self.records[slot]["numerosity"] = 0
+
+    def covers(self, slot: int, state: Any) -> bool:
+        lower = self.condition.alleles[slot, 0::2]
+        upper = lower + self.condition.alleles[slot, 1::2]
+        return bool(((lower <= state) & (state <= upper)).all())
+
+    def check_matching(self) -> None:
+        matched = np.zeros(CAPACITY, dtype=np.uint32)
+        first = np.zeros(N_ACTIONS + 1, dtype=np.int64)
+        state = self.random.integers(self.low, self.high + 1)
+        match_state(self.index, self.condition, self.records, CAPACITY, state, matched, first)
+        found = sorted(slot for slot in self.live if self.covers(slot, state))
+        for action in range(N_ACTIONS):
+            expected = [slot for slot in found if self.records[slot]["action"] == action]
+            assert matched[first[action] : first[action + 1]].tolist() == expected
+
+    def check_identical(self) -> None:
+        child, action = CAPACITY, int(self.random.integers(N_ACTIONS))
+        self.draw(child)
+        alleles = self.condition.alleles
+        same = [
+            slot
+            for slot in self.live
+            if self.records[slot]["action"] == action and (alleles[slot] == alleles[child]).all()
+        ]
+        found = find_twin(self.index, self.condition, self.records, CAPACITY, child, action)
+        assert found == min(same, default=-1)
+
+    def check_pages(self) -> None:
+        """Recompute the words, the summary and the chains."""
+        index = self.index
+        words = np.zeros_like(index.words)
+        for slot in self.live:
+            place = int(index.place_of[slot])
+            assert index.slot_at[place] == slot
+            lower = self.condition.alleles[slot, 0::2]
+            upper = lower + self.condition.alleles[slot, 1::2]
+            for d, origin in enumerate(index.origin):
+                rows = slice(origin + lower[d], origin + upper[d] + 1)
+                words[place >> 6, rows] |= np.uint64(1 << (place & 63))
+        np.testing.assert_array_equal(index.words, words)
+        is_used = np.ascontiguousarray((words != 0).T)
+        summary = np.packbits(is_used, axis=1, bitorder="little").view(np.uint64)
+        np.testing.assert_array_equal(index.summary, summary)
+        lengths = [self.chain_length(page) for page in index.newest.tolist()]
+        assert lengths == (-(-index.n_rules // 64)).tolist()
+        assert sum(lengths) + self.chain_length(int(index.counts[1])) == index.counts[0]
+        assert int(index.n_rules.sum()) == len(self.live)
+
+    def chain_length(self, page: int) -> int:
+        length = 0
+        while page >= 0:
+            length, page = length + 1, int(self.index.older[page])
+        return length
+
+
+@pytest.mark.parametrize("finest", [1, 4])
+@pytest.mark.parametrize("name", SPACES)
+def test_pages_as_rules_come_and_go(
+    name: str, finest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "_FINEST", finest)
+    shelf = Shelf(SPACES[name], seed=finest)
+    assert isinstance(shelf.index, PageIndex)
+    free = list(range(CAPACITY))[::-1]
+    most_free = 0
+    for turn in range(6):
+        while free and len(shelf.live) < CAPACITY - 100 * (turn % 2):
+            shelf.enter(free.pop())
+            if len(shelf.live) % 40 == 0:
+                shelf.check_matching()
+                shelf.check_identical()
+        shelf.check_pages()
+        while len(shelf.live) > 300 * (turn % 3):
+            last = set(shelf.live)
+            shelf.leave()
+            free += last - set(shelf.live)
+            if len(shelf.live) % 40 == 0:
+                shelf.check_matching()
+                shelf.check_identical()
+        shelf.check_pages()
+        most_free = max(most_free, int(shelf.index.counts[1]))
+    assert most_free >= 0, "no page was ever given back"
