@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import rcParams
 from matplotlib.image import imread
 
 from xcskit import plots
@@ -26,6 +27,17 @@ def lake() -> TabularMdp:
 
 def texts(ax: Any) -> list[str]:
     return [text.get_text() for text in ax.texts]
+
+
+def test_the_style_sets_back_what_it_set_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = rcParams["font.size"]
+    monkeypatch.setitem(rcParams, "font.size", 13)
+    monkeypatch.setitem(rcParams, "interactive", False)
+    with plots.house_style():
+        assert rcParams["font.size"] == size
+        rcParams["interactive"] = True  # as a notebook's first figure does
+    assert rcParams["interactive"]
+    assert rcParams["font.size"] == 13
 
 
 def test_a_map_shows_every_cell(lake: TabularMdp) -> None:

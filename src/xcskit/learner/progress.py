@@ -57,7 +57,8 @@ def progress_bar(
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    # As text in notebooks too: there Rich would ask for a package of widgets.
+    with Progress(*columns, console=Console(stderr=True, force_jupyter=False)) as bar:
         task = bar.add_task("training", total=total, rate="")
 
         def advance(n_steps: int) -> None:

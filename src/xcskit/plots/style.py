@@ -4,13 +4,13 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import io
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.typing import RcKeyType
@@ -50,9 +50,19 @@ _STYLE: dict[RcKeyType, Any] = {
 _DOTS_PER_INCH = 200
 
 
-def house_style() -> AbstractContextManager[None]:
-    """Give the context in which figures are made, drawn on and saved."""
-    return rc_context(_STYLE)
+@contextmanager
+def house_style() -> Generator[None]:
+    """Give the context in which figures are made, drawn on and saved.
+
+    Only what it sets is set back: in a notebook, Matplotlib's first figure changes other settings
+    for good, and without these no later figure would be shown.
+    """
+    before: dict[RcKeyType, Any] = {key: rcParams[key] for key in _STYLE}
+    rcParams.update(_STYLE)
+    try:
+        yield
+    finally:
+        rcParams.update(before)
 
 
 def new_figure(
