@@ -6,12 +6,13 @@ STAMP := $(VENV)/.installed
 # Two test processes: the suite is held to a machine of two cores.
 JOBS ?= 2
 
-.PHONY: help paper test quick lint types layers unit bench clean format
+.PHONY: help paper test quick lint types layers unit docs bench clean format
 
 help:
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make quick   lint and the fast tests (under a minute, warm)"
 	@echo "make paper   the whole paper, reproduced into runs/paper"
+	@echo "make docs    this documentation, its tutorials run, into docs/_build/html"
 	@echo "make bench   speed, as ratios to a baseline of the same run"
 	@echo "make lint | types | layers | unit | format | clean"
 
@@ -44,6 +45,9 @@ quick: $(STAMP)
 paper: $(STAMP)
 	$(BIN)/xcskit paper
 
+docs: $(STAMP)
+	$(BIN)/sphinx-build -q -W --keep-going -E -d docs/_build/doctrees -b html docs docs/_build/html
+
 bench: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python benchmarks/run.py
 
@@ -52,5 +56,5 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .bench
+	rm -rf $(VENV) build dist runs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,72 @@
+"""What the pages say that is no output of the build: names, examples, versions."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from xcskit import __version__
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CODE = re.compile(r"```(?:python|\{code-cell\} ipython3)\n(?::tags:[^\n]*\n)?(.*?)```", re.DOTALL)
+
+
+def code_blocks(page: Path) -> list[str]:
+    return CODE.findall(page.read_text(encoding="utf-8"))
+
+
+def find(name: str) -> object:
+    """Import the longest part that is a module, and look the rest up in it."""
+    parts = name.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:n]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[n:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+ALGORITHM = (DOCS / "algorithm.md").read_text(encoding="utf-8")
+NAMES = sorted(set(re.findall(r"`((?:xcskit|oracle)\.[\w.]+)`", ALGORITHM)))
+
+
+def test_the_table_of_the_algorithm_is_found() -> None:
+    assert len(NAMES) > 60
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_the_algorithm_exists(name: str) -> None:
+    assert find(name) is not None
+
+
+def test_every_step_has_a_plain_twin_and_a_source() -> None:
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.*?) ?\| (.*?) ?\|$", ALGORITHM, re.MULTILINE)
+    steps = [row for row in rows if "`xcskit.kernels" in row[1]]
+    assert len(steps) > 15
+    for step, _, plain, source in steps:
+        assert "oracle." in plain, step
+        assert source, step
+
+
+def test_the_first_run_is_the_one_of_the_readme() -> None:
+    readme = code_blocks(ROOT / "README.md")
+    assert code_blocks(DOCS / "start.md")[0] == readme[0]
+
+
+@pytest.mark.slow
+def test_the_example_of_compaction_runs() -> None:
+    (example,) = code_blocks(DOCS / "compaction.md")
+    exec(compile(example, "compaction.md", "exec"), {})  # noqa: S102 - our own example
+
+
+def test_changelog_and_citation_are_of_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d[^]]*)\]", changelog, re.MULTILINE)
+    assert released[0] == __version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == __version__  # type: ignore[index] # fails if None
