@@ -117,8 +117,9 @@ class Tallies(Protocol):
 class Population(NamedTuple):
     """Slots of rules, and what is derived from them.
 
-    ``rules``: (capacity,) of ``RULE``; numerosity 0 marks a free slot. ``condition`` has two rows
-    more, the cradle of the GA's children. ``freed``: (capacity,), a stack.
+    ``rules``: (capacity + 1,) of ``RULE``; numerosity 0 marks a free slot. The last one is spare:
+    it fills a set up to a multiple of eight. ``condition`` has two rows more than slots, the cradle
+    of the GA's children. ``freed``: (capacity,), a stack.
     """
 
     rules: Rules
@@ -134,9 +135,9 @@ class Sets(NamedTuple):
     """The sets that a step forms, for each of several environments.
 
     ``matched``: [M], grouped by action; action a's part is ``first[a]:first[a + 1]``.
-    ``members``: (n_environments, 2, capacity), the current and the pending action set, of
+    ``members``: (n_environments, 2, capacity + 8), the current and the pending action set, of
     ``sizes``: (n_environments, 2), formed at ``observations``: (n_environments, 2, n_dimensions).
-    ``z`` and ``shares`` are work space.
+    ``z`` and ``panel`` are work space.
     """
 
     matched: Slots
@@ -146,7 +147,7 @@ class Sets(NamedTuple):
     sizes: Ints
     observations: Ints
     z: Floats
-    shares: Floats
+    panel: Floats
 
 
 @kernel

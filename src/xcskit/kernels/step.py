@@ -120,7 +120,7 @@ def _revise(system: System, settings: Settings, environment: int, which: int, pa
         return DIVERGED
     members = sets.members[environment, which]
     state = sets.observations[environment, which]
-    update_set(population, settings, members, size, state, payoff, sets.z, sets.shares)
+    update_set(population, settings, members, size, state, payoff, sets.z, sets.panel)
     if settings.subsumes_in_action_set:
         absorb_in_set(population, settings, sets, environment, which)
     if system.episodes[environment].is_exploring:

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from xcskit.kernels.compiler import kernel
-from xcskit.kernels.lanes import sum_block, sum_block_apart
+from xcskit.kernels.lanes import (
+    N_LANES,
+    greatest_lane,
+    least_lane,
+    load,
+    splat,
+    sum_lanes,
+    where,
+)
 from xcskit.typing import Bools, Floats
 
 __all__ = [
@@ -78,6 +86,35 @@ def mark_stale(wheel: Wheel, slot: int) -> None:
 
 
 @kernel
+def _sum_block(values: Floats, begin: int) -> float:
+    """Sum the 64 values from ``begin``, lane by lane."""
+    total = splat(0.0)
+    for offset in range(0, BLOCK, N_LANES):
+        total += load(values, begin + offset)
+    return float(sum_lanes(total))
+
+
+@kernel
+def _sum_block_apart(
+    ballot: Floats, begin: int, threshold: float
+) -> tuple[float, float, float, float]:
+    """Sum the votes of a block apart: plain ones, and of the rules below the threshold."""
+    plain = splat(0.0)
+    penalised = splat(0.0)
+    floor = splat(-np.inf)
+    ceiling = splat(np.inf)
+    for place in range(begin, begin + BLOCK, N_LANES):
+        worth = load(ballot[WORTH], place)
+        is_poor = worth < threshold
+        plain += where(is_poor, 0.0, load(ballot[PLAIN], place))
+        penalised += where(is_poor, load(ballot[PENALISED], place), 0.0)
+        poor, other = where(is_poor, worth, -np.inf), where(is_poor, np.inf, worth)
+        floor = where(floor > poor, floor, poor)
+        ceiling = where(ceiling < other, ceiling, other)
+    return sum_lanes(plain), sum_lanes(penalised), greatest_lane(floor), least_lane(ceiling)
+
+
+@kernel
 def total_mass(wheel: Wheel, n_blocks: int) -> float:
     """Sum the masses of all rules."""
     blocks, superblocks = wheel.blocks, wheel.superblocks
@@ -88,7 +125,7 @@ def total_mass(wheel: Wheel, n_blocks: int) -> float:
             mass = 0.0
             for block in range(first, min(first + BLOCK, n_blocks)):
                 if wheel.is_stale[block]:
-                    blocks[MASS, block] = sum_block(wheel.ballot[MASS], block * BLOCK)
+                    blocks[MASS, block] = _sum_block(wheel.ballot[MASS], block * BLOCK)
                 mass += blocks[MASS, block]
             superblocks[MASS, superblock] = mass
         total += superblocks[MASS, superblock]
@@ -111,9 +148,7 @@ def _sum_votes(wheel: Wheel, superblock: int, n_blocks: int, threshold: float) -
     first = superblock * BLOCK
     for block in range(first, min(first + BLOCK, n_blocks)):
         if wheel.is_stale[block] or _is_divided_anew(blocks, block, threshold):
-            sums = sum_block_apart(
-                ballot[PLAIN], ballot[PENALISED], ballot[WORTH], block * BLOCK, threshold
-            )
+            sums = _sum_block_apart(ballot, block * BLOCK, threshold)
             blocks[PLAIN, block] = sums[0]
             blocks[PENALISED, block] = sums[1]
             blocks[WORTH, block] = sums[2]

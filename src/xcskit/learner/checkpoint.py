@@ -92,7 +92,7 @@ def write_checkpoint(agent: "XCSF", path: str | Path) -> None:
         "streams": system.streams,
     }
     for part in _PARTS:
-        fields = _slot_fields(getattr(population, part), len(records))
+        fields = _slot_fields(getattr(population, part), population.freed.size)
         arrays |= {f"{part}.{name}": values[:n_used] for name, values in fields.items()}
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **cast("dict[str, Any]", arrays))
@@ -212,7 +212,7 @@ def _fill(agent: "XCSF", arrays: Mapping[str, Array]) -> None:
     for name in TALLY.names or ():
         _expect(0 <= tally[0][name] <= _MOST_STEPS, f"{name} is impossible")
     n_used, n_freed = int(tally[0]["n_used"]), int(tally[0]["n_freed"])
-    _expect(n_freed <= n_used <= len(records), f"{n_used} slots used, {n_freed} freed")
+    _expect(n_freed <= n_used <= population.freed.size, f"{n_used} slots used, {n_freed} freed")
 
     rules = _take(arrays, "rules", RULE, (n_used,))
     is_live = rules["numerosity"] > 0
@@ -245,7 +245,7 @@ def _fill(agent: "XCSF", arrays: Mapping[str, Array]) -> None:
     _expect((streams[:, 3] % 2 == 1).all(), "a random stream is impossible")
 
     for part in _PARTS:
-        for name, values in _slot_fields(getattr(population, part), len(records)).items():
+        for name, values in _slot_fields(getattr(population, part), population.freed.size).items():
             values[:n_used] = _take(
                 arrays, f"{part}.{name}", values.dtype, (n_used, *values.shape[1:])
             )
@@ -276,7 +276,7 @@ def _check_rules(agent: "XCSF", rules: Array, is_live: Array, tally: Any) -> Non
         _expect(np.isfinite(rules[name]).all(), f"a {name} is not finite")
     fitness, set_size = rules["fitness"][is_live], rules["action_set_size"][is_live]
     _expect(((fitness > 0) & (fitness <= 1)).all(), "a fitness is not in (0, 1]")
-    most = 2 * len(cast("Array", agent.system.population.rules))
+    most = 2 * agent.system.population.freed.size
     _expect(((set_size > 0) & (set_size <= most)).all(), "an action set size is impossible")
 
 

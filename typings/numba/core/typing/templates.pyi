@@ -1,0 +1,9 @@
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+
+class AbstractTemplate: ...
+
+def infer_global(function: Callable[..., Any], typing: types.Type) -> None: ...
+def signature(result: types.Type, *operands: types.Type) -> object: ...
