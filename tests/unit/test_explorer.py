@@ -420,6 +420,29 @@ def test_a_rule_that_is_looked_at_shows_its_region(open_page: Open) -> None:
     assert marked(page, "covered") == set()
 
 
+@in_browser
+def test_the_states_show_what_is_learned_or_optimal_or_the_error(open_page: Open) -> None:
+    rules, solution = full_rules(), lake_optimum()
+    states = solution.mdp.states
+    q = rules.q_values(solution.mdp.observations[states])
+    wrong = set(states[~evaluate_q(rules, solution).is_correct].tolist())
+    assert 10 < len(wrong) < 53
+    views = {
+        "Learned": (q.max(axis=1), wrong),
+        "Optimal": (solution.v[states], set[int]()),
+        "Error": (np.abs(q - solution.q[states]).mean(axis=1), wrong),
+    }
+    page = open_page(explore(rules, solution).html)
+    for view, (numbers, marks) in views.items():
+        page.locator("#views").get_by_text(view).click()
+        shown = [cell(page, state).locator(".number").text_content() for state in states.tolist()]
+        assert shown == [f"{value:.2f}" for value in numbers.tolist()]
+        assert marked(page, "wrong") == marks
+        assert page.locator("#wrong-key").is_visible() is bool(marks)
+    label = cell(page, int(states[0])).get_attribute("aria-label") or ""
+    assert re.fullmatch(r"\(x=0, y=0\): \w+, -?[\d.]+(, not optimal)?; optimal right, 0.43", label)
+
+
 def focused(page: Page) -> int:
     state = page.evaluate("document.activeElement.dataset.state")
     return int(state)

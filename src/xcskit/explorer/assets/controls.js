@@ -14,7 +14,12 @@ const fromZero = (values) => [0, Math.max(...values.filter(Number.isFinite), 0)]
 
 /** @type {Record<keyof Measures, Measure>} */
 const MEASURES = {
-  rules: { label: "Rules", format: whole, of: (content) => `of ${whole(content.fitness.length)}`, limits: fromZero },
+  rules: {
+    label: "Rules",
+    format: whole,
+    of: (content) => `of ${whole(content.fitness.length)}`,
+    limits: fromZero,
+  },
   micros: {
     label: "Microclassifiers",
     format: whole,
@@ -54,12 +59,26 @@ class Controls {
     /** @type {Record<string, [number, number]>} what the lines of the tiles span */
     this.limits = {};
     if (this.path === undefined) {
-      part("compacting").replaceChildren(element("p", { class: "bad", id: "no-path" }, this.noPath()));
+      part("compacting").replaceChildren(
+        element("p", { class: "bad", id: "no-path" }, this.noPath()),
+      );
       const [error, accuracy] = [values.meanAbsoluteError, values.policyAccuracy];
-      this.showTiles({ rules: values.nKept, micros: values.nMicroclassifiers, error, accuracy, regret });
+      this.showTiles({
+        rules: values.nKept,
+        micros: values.nMicroclassifiers,
+        error,
+        accuracy,
+        regret,
+      });
       return;
     }
-    part("masses").append(...radios("mass", this.paths.map(({ name }) => name.replaceAll("_", " ")), (k) => this.take(k)));
+    part("masses").append(
+      ...radios(
+        "mass",
+        this.paths.map(({ name }) => name.replaceAll("_", " ")),
+        (k) => this.take(k),
+      ),
+    );
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.field.addEventListener("input", () => this.read());
     this.take(0);
@@ -76,7 +95,10 @@ class Controls {
   makeTiles() {
     const names = /** @type {(keyof Measures)[]} */ (Object.keys(MEASURES));
     return names.map((name) => {
-      const [number, of] = [element("data", { id: `tile-${name}` }), element("span", { class: "soft" })];
+      const [number, of] = [
+        element("data", { id: `tile-${name}` }),
+        element("span", { class: "soft" }),
+      ];
       const [line, dot] = [drawing("path"), element("i", { class: "dot" })];
       const chart = drawing("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none" }, line);
       part("tiles").append(
@@ -135,7 +157,7 @@ class Controls {
     write(this.slider, {
       "aria-valuetext": `${set}, value error ${threeDigits(measures.error)}, policy accuracy ${threeDecimals(measures.accuracy)}`,
     });
-    this.slider.style.setProperty("--share", String(stop / Math.max(this.path.nStops - 1, 1)));
+    this.slider.style.setProperty("--done", String(stop / Math.max(this.path.nStops - 1, 1)));
     part("set").textContent = stop === 0 ? "all rules" : `ρ = ${text}`;
     this.showTiles(measures);
     this.onChange(changed);
@@ -165,7 +187,9 @@ class Controls {
       this.limits[name] = [low, high];
       const points = series.map((value, stop) => {
         const x = stop / Math.max(series.length - 1, 1);
-        return Number.isFinite(value) ? `${x.toFixed(4)} ${heightOf(value, low, high).toFixed(3)}` : "";
+        return Number.isFinite(value)
+          ? `${x.toFixed(4)} ${heightOf(value, low, high).toFixed(3)}`
+          : "";
       });
       const path = points.filter(Boolean).join("L");
       write(line, { d: path ? `M${path}` : "" });

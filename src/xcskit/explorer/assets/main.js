@@ -13,6 +13,12 @@ const panel = new RulePanel(part("rules"), map, (rule) =>
   map.cover(rule === null ? null : statesOf(values, rule)),
 );
 
+/** Explain the marks that there are. */
+function drawKeys() {
+  for (const kind of ["wrong", "hole"])
+    part(`${kind}-key`).hidden = !map.root.querySelector(`.${kind}`);
+}
+
 /** Say what the colours stand for. */
 function drawLegend() {
   const [low, high] = map.scale;
@@ -22,10 +28,15 @@ function drawLegend() {
 }
 
 const views = Object.values(VIEWS);
-const buttons = radios("view", views.map(({ label }) => label), (k) => {
-  map.colourBy(views[k]);
-  drawLegend();
-});
+const buttons = radios(
+  "view",
+  views.map(({ label }) => label),
+  (k) => {
+    map.colourBy(views[k]);
+    drawLegend();
+    drawKeys();
+  },
+);
 part("views").append(...buttons);
 if (map instanceof ListMap) part("map").before(map.filters());
 
@@ -33,9 +44,11 @@ map.colourBy(VIEWS.learned);
 drawLegend();
 map.select(content.start);
 panel.show(content.start);
+drawKeys();
 new Controls(values, (changed) => {
   map.refresh(changed);
   panel.refresh();
+  drawKeys();
 });
 part("about").textContent =
   `${whole(values.nRules)} rules for ${content.counted.length} states and ` +

@@ -90,7 +90,9 @@ class Path {
   trace(content) {
     if (this.traced !== null) return this.traced;
     const values = new Values(content);
-    const leaving = [...this.dropOut.keys()].sort((one, two) => this.dropOut[one] - this.dropOut[two]);
+    const leaving = [...this.dropOut.keys()].sort(
+      (one, two) => this.dropOut[one] - this.dropOut[two],
+    );
     let n = 0;
     this.traced = Array.from({ length: this.nStops }, (_, stop) => {
       const begin = n;

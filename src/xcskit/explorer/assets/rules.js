@@ -13,6 +13,7 @@
  * What is shown of an action.
  * @typedef {object} ActionPart
  * @property {HTMLButtonElement} tab
+ * @property {HTMLElement} greedy shown where the action is
  * @property {HTMLElement} panel
  * @property {HTMLDataElement} q
  * @property {HTMLElement} level
@@ -38,10 +39,13 @@ class RulePanel {
     this.action = 0;
     /** @type {number | null} the rule that was clicked, and stays marked */
     this.pinned = null;
+    root.classList.toggle("unmapped", !(map instanceof GridMap));
     this.verdict = element("p", { class: "verdict" });
     /** @type {ActionPart[]} */
     this.parts = [];
-    window.addEventListener("beforeprint", () => this.parts.forEach((_, a) => this.refreshLines(a)));
+    window.addEventListener("beforeprint", () =>
+      this.parts.forEach((_, a) => this.refreshLines(a)),
+    );
   }
 
   /**
@@ -62,6 +66,8 @@ class RulePanel {
     this.action = greedy.length ? greedy[0] : this.action;
     this.parts = this.content.action_names.map((name, a) => this.part(name, a));
     const tabs = element("div", { role: "tablist", class: "tabs", "aria-label": "Actions" });
+    const nRows = Math.ceil(this.values.nActions / 4);
+    tabs.style.setProperty("--columns", String(Math.ceil(this.values.nActions / nRows)));
     tabs.append(...this.parts.map(({ tab }) => tab));
     tabs.addEventListener("keydown", (event) => this.moveTab(event));
     const panels = this.parts.map(({ panel }) => panel);
@@ -78,23 +84,48 @@ class RulePanel {
   part(name, a) {
     const { values, state, map } = this;
     const best = values.qStarOf(state)[a];
-    const mark = values.optimal(state).includes(a) ? " ★" : "";
+    const isOptimal = values.optimal(state).includes(a);
+    const icon =
+      map instanceof GridMap
+        ? drawing(
+            "svg",
+            { viewBox: "-50 -50 100 100", "aria-hidden": "true" },
+            drawing("path", { d: map.arrows([a]) }),
+          )
+        : "";
     const [q, optimum] = [element("data"), element("data")];
     show(optimum, best, map.format);
     const [level, tick, count] = [element("i"), element("b"), element("span", { class: "count" })];
+    const greedy = element("span", { class: "greedy" }, "● greedy");
     level.className = "level";
     tick.className = "tick";
     tick.style.setProperty("--share", String(this.shareOf(best)));
     const tab = element(
       "button",
       { role: "tab", type: "button", id: `tab-${a}`, "aria-controls": `panel-${a}` },
-      element("span", { class: "action" }, name + mark),
-      element("span", { class: "values" }, "Q̂ ", q, element("span", { class: "soft" }, " Q* ", optimum)),
+      element("span", { class: "action" }, icon, name),
+      element(
+        "span",
+        { class: "values" },
+        "Q̂ ",
+        q,
+        element("span", { class: "soft" }, " Q* ", optimum),
+      ),
       element("span", { class: "gauge", "aria-hidden": "true" }, level, tick),
-      count,
+      element(
+        "span",
+        { class: "tags" },
+        count,
+        greedy,
+        isOptimal ? element("span", { class: "good" }, "★ optimal") : "",
+      ),
     );
     tab.addEventListener("click", () => this.choose(a));
-    const list = element("div", { role: "listbox", class: "rules", "aria-label": `Rules for ${name}` });
+    const list = element("div", {
+      role: "listbox",
+      class: "rules",
+      "aria-label": `Rules for ${name}`,
+    });
     list.addEventListener("keydown", (event) => this.moveLine(event));
     const summary = element("p", { class: "soft" });
     const panel = element(
@@ -104,7 +135,7 @@ class RulePanel {
       summary,
       list,
     );
-    return { tab, panel, q, level, count, summary, list, lines: [] };
+    return { tab, greedy, panel, q, level, count, summary, list, lines: [] };
   }
 
   /**
@@ -145,7 +176,12 @@ class RulePanel {
     const item = element(
       "div",
       { role: "option", class: "rule", "aria-selected": "false", tabindex: -1, "data-rule": rule },
-      element("span", { class: "weight" }, share, element("span", { class: "track", "aria-hidden": "true" }, bar)),
+      element(
+        "span",
+        { class: "weight" },
+        share,
+        element("span", { class: "track", "aria-hidden": "true" }, bar),
+      ),
       map instanceof GridMap ? map.miniature(rule, this.state) : "",
       element(
         "span",
@@ -177,7 +213,7 @@ class RulePanel {
       const places = this.placesOf(a);
       const nKept = places.filter((k) => values.kept[content.members[k]]).length;
       show(part.q, q, map.format);
-      part.tab.classList.toggle("greedy", greedy.includes(a));
+      part.greedy.hidden = !greedy.includes(a);
       part.level.style.setProperty("--share", String(this.shareOf(q)));
       part.count.textContent = `${nKept} rule${nKept === 1 ? "" : "s"}`;
       part.summary.textContent = this.summary(nKept, places.length);
@@ -214,8 +250,11 @@ class RulePanel {
    */
   summary(nKept, nRules) {
     if (nRules === 0) return "No rule matches here: the value is undefined.";
-    const kept = nKept === nRules ? `${nRules} match here` : `${nKept} of the ${nRules} that match here are kept`;
-    return `${kept}. A rule's share is its fitness in the mean that Q̂ is.`;
+    const kept =
+      nKept === nRules
+        ? `${nRules} match here`
+        : `${nKept} of the ${nRules} that match here are kept`;
+    return `${kept}. A rule's share is its weight in Q̂, by fitness.`;
   }
 
   /**
@@ -226,21 +265,32 @@ class RulePanel {
   words(greedy) {
     const { values, state, content, map } = this;
     const optimal = namesOf(content, values.optimal(state));
-    const outside = values.isCounted[state] ? "" : " Training never comes here, so this state does not count.";
+    const outside = values.isCounted[state]
+      ? ""
+      : " Training never comes here, so this state does not count.";
     if (values.hasHole(state)) {
-      return [element("strong", { class: "bad" }, "An action has no rule"), `: the policy is undefined. Optimal: ${optimal}.${outside}`];
+      return [
+        element("strong", { class: "bad" }, "An action has no rule"),
+        `: the policy is undefined. Optimal: ${optimal}.${outside}`,
+      ];
     }
     const best = values.qStarOf(state);
     const loss = values.vStar(state) - best[greedy[0]];
     const value = element("data");
     show(value, values.v(state), map.format);
-    const says = [element("strong", {}, namesOf(content, greedy)), ", worth ", value, ". "];
-    if (values.isCorrect[state]) return [...says, element("strong", { class: "good" }, "✓ optimal"), `.${outside}`];
+    const says = [
+      element("strong", {}, namesOf(content, greedy)),
+      ", which the rules value at ",
+      value,
+      ". ",
+    ];
+    if (values.isCorrect[state])
+      return [...says, element("strong", { class: "good" }, "✓\u00a0optimal"), `.${outside}`];
     const lost = element("data");
     show(lost, loss, threeDigits);
     return [
       ...says,
-      element("strong", { class: "bad" }, "✗ not optimal"),
+      element("strong", { class: "bad" }, "✗\u00a0not optimal"),
       `: ${optimal} is. Choosing ${content.action_names[greedy[0]]} once, and the optimum from then on, loses `,
       lost,
       `.${outside}`,

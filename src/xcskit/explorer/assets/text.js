@@ -66,8 +66,10 @@ function part(id) {
  * @param {(value: number) => string} format
  */
 function show(target, value, format) {
-  target.value = String(value);
-  target.title = String(value);
+  const digits = String(value);
+  if (target.value === digits) return;
+  target.value = digits;
+  target.title = digits;
   target.textContent = format(value);
 }
 

@@ -53,7 +53,9 @@ const ARRAYS = { f8: Float64Array, i4: Int32Array, u1: Uint8Array };
 function readContent(text) {
   return JSON.parse(text, (_, value) => {
     if (value === null || value.packed === undefined) return value;
-    const bytes = Uint8Array.from(atob(value.data), (character) => character.charCodeAt(0));
+    const characters = atob(value.data);
+    const bytes = new Uint8Array(characters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
     return new ARRAYS[/** @type {keyof typeof ARRAYS} */ (value.packed)](bytes.buffer);
   });
 }
@@ -200,7 +202,10 @@ class Values {
 
   /** @param {number} state */
   hasHole(state) {
-    return this.qOf(state).some((q) => Number.isNaN(q));
+    for (let pair = state * this.nActions; pair < (state + 1) * this.nActions; pair++) {
+      if (Number.isNaN(this.q[pair])) return true;
+    }
+    return false;
   }
 
   /**
