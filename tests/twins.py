@@ -80,18 +80,22 @@ def twins(p: Parameters, mdp: TabularMdp, seed: int, n_environments: int = 1) ->
     return agent, oracle
 
 
-def _prediction_of(storage: Any, slot: int) -> list[Any]:
-    if isinstance(storage, ConstantStorage):
-        return [[storage.value[slot]], []]
-    covariance: list[Any] = []
+def _assert_same_bits(found: NDArray[Any], expected: list[Any]) -> None:
+    """Hold an array equal to what the oracle has, the sign of a zero included."""
+    values = np.array(expected, dtype=found.dtype).reshape(found.shape)
+    np.testing.assert_array_equal(found, values)
+    assert found.tobytes() == values.tobytes()
+
+
+def _assert_same_predictions(storage: Any, live: list[int], rules: list[Rule]) -> None:
+    is_constant = isinstance(storage, ConstantStorage)
+    weights: NDArray[Any] = storage.value if is_constant else storage.weights
+    _assert_same_bits(weights[live], [rule.weights for rule in rules])
     if isinstance(storage, RlsStorage):
-        covariance = storage.covariance[slot].tolist()
-    return [storage.weights[slot].tolist(), covariance]
+        _assert_same_bits(storage.covariance[live], [rule.covariance for rule in rules])
 
 
-def _row(rule: Rule | None) -> tuple[float, ...]:
-    if rule is None:
-        return (0.0,) * 8
+def _row(rule: Rule) -> tuple[float, ...]:
     return (
         rule.fitness,
         rule.error,
@@ -105,7 +109,7 @@ def _row(rule: Rule | None) -> tuple[float, ...]:
 
 
 def assert_equal(agent: XCSF, oracle: Xcsf) -> None:
-    """Hold the two populations, their places, the sets that wait and all streams equal."""
+    """Hold the two populations, their places, what waits for its value, and all streams equal."""
     population, sets = agent.system.population, agent.system.sets
     records: Any = population.rules
     n_used = agent.events["n_used"]
@@ -114,22 +118,21 @@ def assert_equal(agent: XCSF, oracle: Xcsf) -> None:
     live = [slot for slot, rule in enumerate(oracle.slots) if rule is not None]
     assert np.flatnonzero(records["numerosity"][:n_used]).tolist() == live
 
-    rules = [oracle.slots[slot] for slot in live]
-    expected = np.array([_row(rule) for rule in rules]).reshape(len(live), 8)
+    rules = oracle.rules
     found = np.column_stack([records[name][live].astype(float) for name in records.dtype.names])
-    np.testing.assert_array_equal(found, expected)
-
-    alleles = population.condition.alleles[live].tolist()
-    assert alleles == [rule.alleles for rule in rules if rule is not None]
-    for slot, rule in zip(live, rules, strict=True):
-        assert rule is not None
-        assert _prediction_of(population.prediction, slot) == [rule.weights, rule.covariance]
+    _assert_same_bits(found, [_row(rule) for rule in rules])
+    _assert_same_bits(population.condition.alleles[live], [rule.alleles for rule in rules])
+    _assert_same_predictions(population.prediction, live, rules)
 
     assert population.freed[: agent.events["n_freed"]].tolist() == oracle.freed_slots
     for number, episode in enumerate(oracle.episodes):
         size = int(sets.sizes[number, 1])
         pending = episode.previous_set or []
         assert sets.members[number, 1, :size].tolist() == [rule.slot for rule in pending]
+        if pending:
+            assert sets.observations[number, 1].tolist() == list(episode.previous_observation)
+            waits: Any = agent.system.episodes[number]
+            assert waits["pending_reward"] == episode.previous_reward
 
     for row, name in enumerate(STREAMS):
         generator: Any = oracle.streams[name].bit_generator
