@@ -32,7 +32,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         temporary.replace(target)
     except OSError as reason:
         temporary.unlink(missing_ok=True)
-        raise OSError(reason.errno, reason.strerror, str(path)) from None
+        raise OSError(reason.errno, reason.strerror or str(reason), str(path)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -1,5 +1,6 @@
 """Saving and loading rule sets; what is foreign, damaged, too new or hostile is one clear error."""
 
+import errno
 import io
 import json
 import pickle
@@ -97,13 +98,12 @@ def test_schemes_from_outside_save_and_load(tmp_path: Path) -> None:
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        msg = "disk full"
-        raise OSError(msg)
+        raise OSError(errno.ENOSPC, "disk full")
 
     path = tmp_path / "a.parquet"
     RULES.save(path)
     monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(OSError, match=rf"disk full: '{path}'"):
         RULES[0].save(path)
     assert RuleSet.load(path) == RULES
     assert list(tmp_path.iterdir()) == [path]
