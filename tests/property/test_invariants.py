@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from worlds import random_world
 from xcskit.kernels.components import ConditionScheme
-from xcskit.kernels.matching import BitIndex
+from xcskit.kernels.matching import CellIndex
 from xcskit.kernels.settings import LEAST
 from xcskit.kernels.wheel import BLOCK, MASS, PENALISED, PLAIN, WORTH
 from xcskit.learner import XCSF, MinSpan, Nlms, UnorderedBounds, XcsfConfig
@@ -118,19 +118,20 @@ def check_conditions(agent: XCSF, live: Live) -> None:
     assert len(np.unique(rows, axis=0)) == len(rows)
 
 
-def check_index(agent: XCSF, live: Live) -> None:
-    """Recompute each row of bits; a free slot has none."""
+def check_index(agent: XCSF, live: Live, world: TabularMdp) -> None:
+    """Form the match set of every state by a scan."""
     index = live.population.matcher
-    assert isinstance(index, BitIndex)
-    bits = np.unpackbits(index.rows.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
-    expected = np.zeros_like(bits)
-    for d, (least, greatest) in enumerate(zip(agent.space.lower, agent.space.upper, strict=True)):
-        for value in range(least, greatest + 1):
-            covers = (live.lower[:, d] <= value) & (value <= live.upper[:, d])
-            expected[index.origin[d] + value, live.slots] = covers
-    for action in range(agent.n_actions):
-        expected[index.action_row + action, live.slots] = live.rules["action"] == action
-    np.testing.assert_array_equal(bits, expected)
+    assert isinstance(index, CellIndex)
+    for observation in world.observations:
+        found = np.flatnonzero(live.matches(observation))
+        actions = live.rules["action"][found]
+        place: list[int] = (observation - np.array(agent.space.lower)).tolist()
+        cell = int(np.ravel_multi_index(place, agent.space.sizes))
+        first = index.first[cell]
+        row = index.slots[cell, : first[-1]]
+        np.testing.assert_array_equal(row, live.slots[found[np.argsort(actions, kind="stable")]])
+        sizes = np.bincount(actions, minlength=agent.n_actions)
+        np.testing.assert_array_equal(np.diff(first), sizes)
 
 
 def check_matching(agent: XCSF, live: Live, world: TabularMdp) -> None:
@@ -240,7 +241,7 @@ def test_what_always_holds(training: tuple[XCSF, TabularMdp, int], data: st.Data
         if step in marks:
             live = Live(agent)
             check_conditions(agent, live)
-            check_index(agent, live)
+            check_index(agent, live, world)
             check_matching(agent, live, world)
             check_ballot(agent, live)
             check_kept_sums(live)

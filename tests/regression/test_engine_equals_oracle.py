@@ -11,7 +11,7 @@ from oracle.environment import frozen_lake as oracles_lake
 from oracle.parameters import Parameters
 from twins import assert_equal, assert_same_events, twins, world_of
 from xcskit.kernels import matching
-from xcskit.kernels.matching import PageIndex, ScanIndex, pages
+from xcskit.kernels.matching import BitIndex, CellIndex, PageIndex, ScanIndex, pages
 from xcskit.kernels.training import train_on_model
 from xcskit.learner import XCSF
 from xcskit.mdp import TabularMdp, frozen_lake
@@ -165,10 +165,12 @@ def test_deletion_over_more_than_one_superblock() -> None:
 
 
 @pytest.mark.slow
-def test_a_scan_gives_what_the_index_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "INDEX_ROWS", 0)
-    agent = run(Case("scan", "8x8", {}, ALWAYS), stride=10, seed=3)
-    assert isinstance(agent.system.population.matcher, ScanIndex)
+def test_a_scan_and_bits_give_what_cells_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, kind in ((None, CellIndex), ("CELLS", BitIndex), ("INDEX_ROWS", ScanIndex)):
+        if limit is not None:
+            monkeypatch.setattr(matching, limit, 0)
+        agent = run(Case("indexes", "8x8", {}, ALWAYS), stride=10, seed=3)
+        assert isinstance(agent.system.population.matcher, kind)
 
 
 @pytest.mark.slow
@@ -180,10 +182,11 @@ def test_a_scan_gives_what_the_index_gives(monkeypatch: pytest.MonkeyPatch) -> N
         ("wide", {"N": 1500, "r_0": 9, "theta_del": 2.0, "delta": 0.5}, 2000),
     ],
 )
-def test_pages_give_what_the_index_gives(
+def test_pages_give_what_cells_give(
     monkeypatch: pytest.MonkeyPatch, where: str, changes: dict[str, Any], n_steps: int
 ) -> None:
     """Pages that are split finely, so that rules of many groups come, move up and go."""
+    monkeypatch.setattr(matching, "CELLS", 0)
     monkeypatch.setattr(matching, "PAGE_CAPACITY", 0)
     monkeypatch.setattr(matching, "PAGE_PLACES", 1)
     monkeypatch.setattr(pages, "_FINEST", 1)

@@ -16,7 +16,7 @@ import pytest
 
 from worlds import random_world, state_of
 from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError, XcskitError
-from xcskit.kernels.matching import BitIndex, ScanIndex
+from xcskit.kernels.matching import BitIndex, CellIndex, ScanIndex
 from xcskit.learner import XCSF, Measure, Nlms, Rls, Row, XcsfConfig
 from xcskit.mdp import TabularMdp, frozen_lake
 from xcskit.spaces import IntegerSpace
@@ -706,7 +706,7 @@ def check_shape(lower: tuple[int, ...], upper: tuple[int, ...], n_actions: int) 
 @pytest.mark.parametrize(("lower", "upper", "n_actions"), [s[1:] for s in SHAPES], ids=str)
 def test_shapes(lower: tuple[int, ...], upper: tuple[int, ...], n_actions: int) -> None:
     agent = check_shape(lower, upper, n_actions)
-    assert isinstance(agent.system.population.matcher, BitIndex)
+    assert isinstance(agent.system.population.matcher, CellIndex)
 
 
 @pytest.mark.slow
@@ -716,7 +716,7 @@ def test_shapes_that_compile_anew(
 ) -> None:
     agent = check_shape(lower, upper, n_actions)
     is_wide = sum(agent.space.sizes) > 10**6
-    assert isinstance(agent.system.population.matcher, ScanIndex if is_wide else BitIndex)
+    assert isinstance(agent.system.population.matcher, ScanIndex if is_wide else CellIndex)
 
 
 def test_a_population_of_a_million() -> None:

@@ -10,6 +10,7 @@ from xcskit.kernels.lanes import N_LANES
 from xcskit.kernels.matching import make_index
 from xcskit.kernels.population import RULE, TALLY, Population, Rules, Sets, Tallies
 from xcskit.kernels.reinforcement import PANEL_ROWS
+from xcskit.kernels.slots import list_length
 from xcskit.kernels.step import EPISODE, UNDECIDED, Episodes, System
 from xcskit.kernels.wheel import BLOCK, new_wheel
 from xcskit.spaces import IntegerSpace
@@ -59,10 +60,10 @@ def new_system(
         tally=cast("Tallies", np.zeros(1, TALLY)),
     )
     sets = Sets(
-        matched=np.zeros(capacity, dtype=np.uint32),
+        matched=np.zeros(list_length(capacity), dtype=np.uint32),
         first=np.zeros(n_actions + 1, dtype=np.int64),
         values=np.zeros(n_actions),
-        members=np.zeros((n_environments, 2, capacity + N_LANES), dtype=np.uint32),
+        members=np.zeros((n_environments, 2, list_length(capacity)), dtype=np.uint32),
         sizes=np.zeros((n_environments, 2), dtype=np.int64),
         observations=np.zeros((n_environments, 2, space.n_dimensions), dtype=np.int64),
         z=np.zeros(prediction.n_terms(space)),

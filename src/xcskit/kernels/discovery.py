@@ -5,10 +5,11 @@ import math
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.conditions.generics import mutate, repair
 from xcskit.kernels.matching import find_identical
-from xcskit.kernels.population import Population, Slots, add_rule, take_slot, weigh
+from xcskit.kernels.population import Population, add_rule, take_slot, weigh
 from xcskit.kernels.predictions.generics import blend, inherit
 from xcskit.kernels.random import draw, draw_below
 from xcskit.kernels.settings import Settings
+from xcskit.kernels.slots import Slots
 from xcskit.kernels.subsumption import subsumes
 from xcskit.typing import Floats, Words
 

@@ -23,6 +23,7 @@ __all__ = [
     "Mask",
     "as_bits",
     "as_numbers",
+    "count_below",
     "get_lane",
     "greatest_lane",
     "least_lane",
@@ -69,6 +70,8 @@ _VECTOR = ir.VectorType(_DOUBLE, N_LANES)
 _WORDS = ir.VectorType(ir.IntType(64), N_LANES)
 _BITS = ir.VectorType(ir.IntType(1), N_LANES)
 _INDICES = ir.VectorType(ir.IntType(32), N_LANES)
+_SLOT = ir.IntType(32)
+_SLOTS = ir.VectorType(_SLOT, 2 * N_LANES)
 
 
 class _LanesType(types.Type):
@@ -97,6 +100,7 @@ class _Result(NamedTuple, Generic[T]):
 _TO_LANES: _Result[Lanes] = _Result(_LANES)
 _TO_COLUMNS: _Result[Columns] = _Result(_COLUMNS)
 _TO_NUMBER: _Result[float] = _Result(_NUMBER)
+_TO_PLACE: _Result[int] = _Result(_PLACE)
 _TO_NOTHING: _Result[None] = _Result(types.none)
 
 
@@ -117,9 +121,9 @@ def _(_context: object, builder: ir.IRBuilder, _from: object, _to: object, x: ir
     return _all(builder, x)
 
 
-def _all(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    vector: ir.Value = ir.Constant(_VECTOR, ir.Undefined)
-    for place in range(N_LANES):
+def _all(builder: ir.IRBuilder, value: ir.Value, kind: ir.VectorType = _VECTOR) -> ir.Value:
+    vector: ir.Value = ir.Constant(kind, ir.Undefined)
+    for place in range(kind.count):
         vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), place))
     return vector
 
@@ -248,14 +252,26 @@ def _address(builder: ir.IRBuilder, data: ir.Value, begin: ir.Value) -> ir.Value
 
 @_instruction(_TO_LANES, types.Array, _PLACE)
 def load(builder: ir.IRBuilder, data: ir.Value, begin: ir.Value) -> ir.Value:
-    """``load(values, begin)``: read eight numbers of a contiguous array."""
-    return builder.load(_address(builder, data, begin), align=8)
+    """``load(values, begin)``: read eight numbers of a contiguous array, or 64 bytes of another."""
+    return builder.load(_address(builder, data, begin), align=4)
 
 
 @_instruction(_TO_NOTHING, types.Array, _PLACE, _LANES)
 def store(builder: ir.IRBuilder, data: ir.Value, begin: ir.Value, lanes: ir.Value) -> None:
-    """``store(values, begin, lanes)``: write eight numbers to a contiguous array."""
-    builder.store(lanes, _address(builder, data, begin), align=8)
+    """``store(values, begin, lanes)``: write to a contiguous array what ``load`` reads."""
+    builder.store(lanes, _address(builder, data, begin), align=4)
+
+
+@_instruction(_TO_PLACE, types.Array, _PLACE, _PLACE, _PLACE)
+def count_below(
+    builder: ir.IRBuilder, data: ir.Value, begin: ir.Value, n: ir.Value, bound: ir.Value
+) -> ir.Value:
+    """``count_below(slots, begin, n, bound)``: of n slots, at most 16, those below a bound."""
+    slots = builder.load(builder.bitcast(builder.gep(data, [begin]), _SLOTS.as_pointer()), align=4)
+    below = builder.icmp_unsigned("<", slots, _all(builder, builder.trunc(bound, _SLOT), _SLOTS))
+    bits = builder.zext(builder.bitcast(below, ir.IntType(2 * N_LANES)), n.type)
+    one = ir.Constant(n.type, 1)
+    return builder.ctpop(builder.and_(bits, builder.sub(builder.shl(one, n), one)))
 
 
 def _row_addresses(

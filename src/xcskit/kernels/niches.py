@@ -7,8 +7,9 @@ import numpy as np
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.conditions.generics import n_covered
 from xcskit.kernels.matching import flip, match
-from xcskit.kernels.population import Rules, Slots
+from xcskit.kernels.population import Rules
 from xcskit.kernels.predictions.generics import predict, write_terms
+from xcskit.kernels.slots import Slots
 from xcskit.typing import Bools, Floats, Ints
 
 __all__ = [

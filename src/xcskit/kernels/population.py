@@ -1,13 +1,13 @@
 """The population: slots of rules, what is kept of each, and how one comes and goes."""
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.matching import Index, flip
 from xcskit.kernels.settings import LEAST, Settings
+from xcskit.kernels.slots import Slots
 from xcskit.kernels.wheel import MASS, PENALISED, PLAIN, WORTH, Wheel, mark_stale
 from xcskit.typing import Floats, Ints
 
@@ -16,15 +16,12 @@ __all__ = [
     "TALLY",
     "Population",
     "Sets",
-    "Slots",
     "add_rule",
     "remove_rule",
     "restore_population",
     "take_slot",
     "weigh",
 ]
-
-Slots: TypeAlias = NDArray[np.uint32]
 
 RULE = np.dtype(
     [
@@ -135,7 +132,7 @@ class Sets(NamedTuple):
     """The sets that a step forms, for each of several environments.
 
     ``matched``: [M], grouped by action; action a's part is ``first[a]:first[a + 1]``.
-    ``members``: (n_environments, 2, capacity + 8), the current and the pending action set, of
+    ``members``: (n_environments, 2, list length), the current and the pending action set, of
     ``sizes``: (n_environments, 2), formed at ``observations``: (n_environments, 2, n_dimensions).
     ``z`` and ``panel`` are work space.
     """

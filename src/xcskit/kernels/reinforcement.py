@@ -20,9 +20,10 @@ from xcskit.kernels.lanes import (
     store_columns,
     where,
 )
-from xcskit.kernels.population import Population, Slots
+from xcskit.kernels.population import Population
 from xcskit.kernels.predictions.generics import adjust, predict, write_terms
 from xcskit.kernels.settings import LEAST, Settings
+from xcskit.kernels.slots import Slots
 from xcskit.kernels.wheel import MASS, PENALISED, PLAIN, WORTH, mark_stale
 from xcskit.typing import Floats, Ints
 

@@ -13,6 +13,7 @@ from xcskit.kernels.population import Population, Sets
 from xcskit.kernels.random import draw
 from xcskit.kernels.reinforcement import update_set
 from xcskit.kernels.settings import Settings
+from xcskit.kernels.slots import copy_slots
 from xcskit.kernels.subsumption import absorb_in_set
 from xcskit.typing import Ints, Words
 
@@ -97,9 +98,7 @@ def act(system: System, settings: Settings, environment: int, state: Ints, force
     else:
         action = choose_best(sets.values, best, exploration)
     begin, end = sets.first[action], sets.first[action + 1]
-    members = sets.members[environment, CURRENT]
-    for i in range(begin, end):
-        members[i - begin] = sets.matched[i]
+    copy_slots(sets.matched, begin, end - begin, sets.members[environment, CURRENT])
     sets.sizes[environment, CURRENT] = end - begin
     for d in range(state.size):
         sets.observations[environment, CURRENT, d] = state[d]
@@ -133,8 +132,8 @@ def _revise(system: System, settings: Settings, environment: int, which: int, pa
 def _keep_as_pending(sets: Sets, environment: int) -> None:
     """Let the current set wait for the value of the state that follows."""
     size = sets.sizes[environment, CURRENT]
-    for i in range(size):
-        sets.members[environment, PENDING, i] = sets.members[environment, CURRENT, i]
+    members = sets.members[environment]
+    copy_slots(members[CURRENT], 0, size, members[PENDING])
     for d in range(sets.observations.shape[2]):
         sets.observations[environment, PENDING, d] = sets.observations[environment, CURRENT, d]
     sets.sizes[environment, PENDING] = size

@@ -22,8 +22,10 @@ def train_on_model(system: System, settings: Settings, model: Model, n_steps: in
     n_environments = system.sets.sizes.shape[0]
     n_actions = system.sets.values.size
     stream = system.streams[_ENVIRONMENT]
+    turn = population.tally[0].time % n_environments
     for _ in range(n_steps):
-        environment = population.tally[0].time % n_environments
+        environment = turn
+        turn = turn + 1 if turn + 1 < n_environments else 0
         episode = episodes[environment]
         if episode.state < 0:
             episode.state = draw_start(model, stream)

@@ -16,6 +16,7 @@ from xcskit.kernels.niches import (
     value_niches,
 )
 from xcskit.kernels.population import RULE, Rules
+from xcskit.kernels.slots import list_length
 from xcskit.kernels.wheel import BLOCK
 from xcskit.typing import Bools, Floats, Ints
 
@@ -95,7 +96,7 @@ class Niches:
         condition = rules.condition_storage
         index = make_index(rules.space, n_actions, capacity)
         index_rules(index, condition, rules.actions)
-        matched = np.zeros(capacity, dtype=np.uint32)
+        matched = np.zeros(list_length(capacity), dtype=np.uint32)
         found = np.zeros(n_actions + 1, dtype=np.int64)
         sizes = np.zeros(len(rows) * n_actions, dtype=np.int64)
         count_niches(index, condition, view, n_rules, rows, matched, found, sizes)

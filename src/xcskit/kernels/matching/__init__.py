@@ -1,19 +1,22 @@
-"""Matching: which rules apply to a state, by an index of bits, by pages of them, or by a scan."""
+"""Matching: which rules apply to a state, looked up, by bits, by pages of them, or by a scan."""
 
 from typing import TypeAlias
 
 from xcskit.kernels.matching.bits import BitIndex, bit_index, bit_index_rows
+from xcskit.kernels.matching.cells import CellIndex, cell_index, cell_index_bytes, n_cells
 from xcskit.kernels.matching.generics import find_identical, flip, match
 from xcskit.kernels.matching.pages import PageIndex, page_index, page_index_bytes, page_places
 from xcskit.kernels.matching.scan import ScanIndex, scan_index
 from xcskit.spaces import IntegerSpace
 
 __all__ = [
+    "CELLS",
     "INDEX_BYTES",
     "INDEX_ROWS",
     "PAGE_CAPACITY",
     "PAGE_PLACES",
     "BitIndex",
+    "CellIndex",
     "Index",
     "PageIndex",
     "ScanIndex",
@@ -23,7 +26,10 @@ __all__ = [
     "match",
 ]
 
-Index: TypeAlias = BitIndex | PageIndex | ScanIndex
+Index: TypeAlias = CellIndex | BitIndex | PageIndex | ScanIndex
+
+CELLS = 1024
+"""Above this number of states, a general rule would lie in too many match sets."""
 
 INDEX_ROWS = 4096
 """Above this number of values, over all dimensions, a rule would flip too many bits."""
@@ -40,6 +46,8 @@ PAGE_PLACES = 64
 
 def make_index(space: IntegerSpace, n_actions: int, capacity: int) -> Index:
     """Make the index that suits a space and a number of slots; all give the same answers."""
+    if n_cells(space) <= CELLS and cell_index_bytes(space, capacity) <= INDEX_BYTES:
+        return cell_index(space, n_actions, capacity)
     is_large = capacity >= PAGE_CAPACITY and page_places(space) >= PAGE_PLACES
     if is_large and page_index_bytes(space, capacity) <= INDEX_BYTES:
         return page_index(space, n_actions, capacity)
