@@ -1,8 +1,8 @@
 """Match sets kept for every cell of a small space: to match is to look up.
 
 Rules come and go far more seldom than states are matched: in the paper's setting one rule comes
-every 14 steps, and its condition holds four cells. So what a match set is changes less often than
-it is asked for.
+every 14 steps, and at the end its condition holds four cells. So match sets change less often than
+they are asked for.
 """
 
 from typing import NamedTuple
