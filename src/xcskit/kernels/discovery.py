@@ -35,13 +35,13 @@ def _tournament(
     population: Population, settings: Settings, members: Slots, size: int, discovery: Words
 ) -> int:
     best = -1
-    best_fitness = 0.0
+    best_fitness = 0.0  # less than any
     for _ in range(math.ceil(settings.tau * size)):
         slot = int(members[draw_below(discovery, size)])
         fitness = population.rules[slot].fitness
-        if best < 0 or fitness > best_fitness:
-            best = slot
-            best_fitness = fitness
+        is_better = fitness > best_fitness
+        best = slot if is_better else best
+        best_fitness = fitness if is_better else best_fitness
     return best
 
 
@@ -113,8 +113,10 @@ def _cross(alleles: Floats, one: int, two: int, settings: Settings, discovery: W
     n_alleles = alleles.shape[1]
     if settings.crossover == _UNIFORM:
         for allele in range(n_alleles):
-            if draw(discovery) < settings.upsilon:
-                _swap(alleles, one, two, allele)
+            is_swapped = draw(discovery) < settings.upsilon
+            left, right = alleles[one, allele], alleles[two, allele]
+            alleles[one, allele] = right if is_swapped else left
+            alleles[two, allele] = left if is_swapped else right
     else:
         cut = draw_below(discovery, n_alleles + 1)
         other = draw_below(discovery, n_alleles + 1)

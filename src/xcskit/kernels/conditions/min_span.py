@@ -88,10 +88,10 @@ def _(storage: MinSpanStorage, general: int, specific: int) -> bool:
 
 @is_identical.register(MinSpanStorage)
 def _(storage: MinSpanStorage, rule: int, other: int) -> bool:
+    difference = 0
     for k in range(2 * len(storage.space.lower)):
-        if storage.alleles[rule, k] != storage.alleles[other, k]:
-            return False
-    return True
+        difference |= storage.alleles[rule, k] ^ storage.alleles[other, k]
+    return difference == 0
 
 
 @n_covered.register(MinSpanStorage)
