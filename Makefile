@@ -6,13 +6,14 @@ STAMP := $(VENV)/.installed
 # Two test processes: the suite is held to a machine of two cores.
 JOBS ?= 2
 
-.PHONY: help paper test quick lint types layers unit docs bench clean format
+.PHONY: help paper test quick lint types layers unit docs dist bench clean format
 
 help:
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make quick   lint and the fast tests (under a minute, warm)"
 	@echo "make paper   the whole paper, reproduced into runs/paper"
 	@echo "make docs    this documentation, its tutorials run, into docs/_build/html"
+	@echo "make dist    the sdist, and the wheel that it builds, into dist"
 	@echo "make bench   speed, as ratios to a baseline of the same run"
 	@echo "make lint | types | layers | unit | format | clean"
 
@@ -47,6 +48,9 @@ paper: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W --keep-going -E -d docs/_build/doctrees -b html docs docs/_build/html
+
+dist: $(STAMP)
+	$(BIN)/python -m build --no-isolation --outdir dist
 
 bench: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python benchmarks/run.py
