@@ -1,5 +1,6 @@
 """How the documentation is built: ``make docs``. Nothing is fetched, and every notebook runs."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ from xcskit import __version__
 HERE = Path(__file__).parent
 sys.path.append(str(HERE / "_ext"))
 os.environ["MATPLOTLIBRC"] = str(HERE / "_static" / "matplotlibrc")
+# Notebooks run in this Python, whatever kernels there are, and tell nothing but errors.
+os.environ["JUPYTER_PATH"] = str(HERE / "_jupyter")
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 project = "xcskit"
 author = "the xcskit developers"
@@ -25,7 +29,7 @@ extensions = [
     "layers",
     "mathml",
 ]
-exclude_patterns = ["_build", "_ext", "_templates"]
+exclude_patterns = ["_build", "_ext", "_jupyter"]
 
 # Notebooks are text, and run at every build; an error in a cell is an error of the build.
 nb_execution_mode = "force"

@@ -82,10 +82,7 @@ def test_the_readmes_example_runs_there_and_gives_the_same_bits(
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     program = tmp_path / "example.py"
     program.write_text(
-        f"{example}\n"
-        "import xcskit\n"
-        "print(xcskit.__file__)\n"
-        "agent.rules.save('lake.parquet')\n",
+        f"{example}\nimport xcskit\nprint(xcskit.__file__)\nagent.rules.save('lake.parquet')\n",
         encoding="utf-8",
     )
     there = run(fresh / "python", "-I", program, cwd=tmp_path)

@@ -2,11 +2,15 @@
 
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from xcskit import __version__
+from xcskit.cli.main import COMMANDS
+from xcskit.learner import checkpoint
+from xcskit.rules import parquet
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -64,9 +68,34 @@ def test_the_example_of_compaction_runs() -> None:
     exec(compile(example, "compaction.md", "exec"), {})  # noqa: S102 - our own example
 
 
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_changelog_and_citation_are_of_this_version() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## \[(\d[^]]*)\]", changelog, re.MULTILINE)
+    released = re.findall(r"^## \[(\d[^]]*)\]", CHANGELOG, re.MULTILINE)
     assert released[0] == __version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == __version__  # type: ignore[index] # fails if None
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_changelog_tells_every_command(name: str) -> None:
+    assert re.search(rf"\b{name}\b", CHANGELOG)
+
+
+def test_the_versions_of_files_are_those_that_are_written() -> None:
+    page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
+    told = re.findall(r"\"(xcskit \w+)\"`\), `version` \((\d+)\)", page)
+    assert told == [
+        (parquet._FORMAT, str(parquet._VERSION)),
+        (checkpoint.FORMAT, str(checkpoint.VERSION)),
+    ]
+
+
+def test_the_pythons_of_the_page_are_the_classifiers() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    classified = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| Python \| (.*?) \|", page, re.MULTILINE)
+    assert re.findall(r"3\.\d+", row) == classified
+    assert project["requires-python"] == f">={classified[0]}"

@@ -19,8 +19,13 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_its_links_and_commands_exist() -> None:
-    for link in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / link).exists(), link
+    links = re.findall(r"\]\(([^)#]+)#?([^)]*)\)", README)
+    assert len(links) == README.count("](")
+    for link, anchor in links:
+        page = (ROOT / link).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+        slugs = [re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-")) for heading in headings]
+        assert not anchor or anchor in slugs, (link, anchor)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"make ([a-z]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
