@@ -1,6 +1,8 @@
 """Models as Gymnasium environments, and training through Gymnasium."""
 
 import itertools
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -363,12 +365,17 @@ def test_what_does_not_fit_is_refused() -> None:
     continuous.action_space = spaces.Box(0.0, 1.0, (2,))
     wide = Corridor()
     wide.observation_space = spaces.Box(-(2**62), 2**62, (1,), dtype=np.int64)
+    blind, empty = Corridor(), Corridor()
+    blind.observation_space = spaces.Tuple(())
+    empty.observation_space = spaces.Box(0, 1, (0,), dtype=np.int64)
     wrong: list[tuple[Any, type[Exception], str]] = [
         (Corridor("tuple"), SpaceError, r"make one with XCSF.for_gymnasium\(env\)"),
         (envs, TrainingError, "made with n_environments=2: this one has 1"),
         (floats, SpaceError, "XCSF reads integer observations"),
         (continuous, SpaceError, "chooses among Discrete actions"),
         (wide, SpaceError, r"within 2\*\*53"),
+        (blind, SpaceError, r"at least one integer: .* only Tuple\(\)"),
+        (empty, SpaceError, "at least one integer: .* only Box"),
         ("Taxi-v4", ConfigurationError, "is a Gymnasium environment"),
     ]
     for env, kind, message in wrong:
@@ -398,3 +405,11 @@ def test_names_come_from_our_own_environments() -> None:
     terms = terms_of(env)
     assert terms.space == maze.space
     assert terms.action_names == maze.action_names
+
+
+def test_gymnasium_finds_our_environments_where_nothing_was_imported() -> None:
+    code = "import gymnasium; print(gymnasium.make('xcskit.mdp:xcskit/Maze5-v0').spec.id)"
+    done = subprocess.run(  # noqa: S603 - the program above
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "xcskit/Maze5-v0\n"

@@ -71,7 +71,11 @@ def terms_of(env: Environment) -> Terms:
     if not isinstance(acted, spaces.Discrete):
         msg = f"XCSF chooses among Discrete actions: the environment has {acted}"
         raise SpaceError(msg)
-    lower, upper = zip(*_bounds(observed), strict=True)
+    bounds = _bounds(observed)
+    if not bounds:
+        msg = f"XCSF reads at least one integer: the environment shows none, only {observed}"
+        raise SpaceError(msg)
+    lower, upper = zip(*bounds, strict=True)
     space = IntegerSpace(lower, upper)
     names = None
     if isinstance(core, TabularEnv) and core.mdp.space.sizes == space.sizes:
