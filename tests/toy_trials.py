@@ -1,6 +1,7 @@
 """Trials that are small, exact and slow on request; also a program that tests start and kill."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -95,6 +96,8 @@ class Immediate(Executor):
 
 
 def main() -> int:
+    # A shell that starts the tests in the background has them, and this process, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder, function, executor, n_seeds, pause = sys.argv[1:]
     sys.stdout.write("running\n")
     sys.stdout.flush()

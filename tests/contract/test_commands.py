@@ -159,7 +159,12 @@ def test_ctrl_c_is_one_line_and_status_1(
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(work, interrupted)
-    assert run(words) == 1
+    # A shell that starts the tests in the background has them ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run(words) == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
     one_line(f"xcskit: error: {message}", capsys)
     assert files_in(folder) == {}
 
