@@ -2,9 +2,32 @@
 
 import os
 import secrets
+import zipfile
+import zlib
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = ["UNREADABLE", "in_words", "write_atomically"]
+
+UNREADABLE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy, zipfile and json raise over bytes that no writer of theirs has made."""
+
+
+def in_words(reason: BaseException) -> str:
+    """Give the first line of an error, or what it is called where it says nothing."""
+    return (str(reason).strip().splitlines() or [type(reason).__name__])[0]
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:

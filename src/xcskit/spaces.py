@@ -61,6 +61,9 @@ class IntegerSpace:
     @classmethod
     def grid(cls, width: int, height: int) -> Self:
         """Give the cells of a grid as (x, y), from (0, 0) at the top left."""
+        if not (_is_integer(width) and _is_integer(height) and min(width, height) >= 1):
+            msg = f"a grid is one cell wide and high or more: got {width!r} x {height!r}"
+            raise SpaceError(msg)
         return cls((0, 0), (width - 1, height - 1), _GRID_NAMES)
 
     @property

@@ -474,6 +474,15 @@ def test_a_callback_stops_training_early_and_it_can_go_on() -> None:
     assert state_of(agent) == state_of(learner().train(LAKE, 10_000, every=1000))
 
 
+@pytest.mark.parametrize(("answer", "steps"), [(np.True_, 100), (np.False_, 300), (1, 300)])
+def test_a_callback_may_answer_as_numpy_does(answer: object, steps: int) -> None:
+    def give_answer(_: XCSF) -> object:
+        return answer
+
+    agent = learner().train(LAKE, 300, every=100, callback=give_answer)
+    assert agent.steps == steps
+
+
 def test_an_error_in_a_callback_leaves_a_learner_that_goes_on() -> None:
     def fail(_: XCSF) -> None:
         raise LookupError

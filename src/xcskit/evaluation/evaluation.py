@@ -13,7 +13,9 @@ from xcskit.evaluation.metrics import greedy_policy, is_correct, policy_accuracy
 from xcskit.evaluation.values import Holes, Values, check_no_hole, values_on
 from xcskit.mdp import Solution
 from xcskit.mdp.outcomes import frozen
+from xcskit.mdp.solution import check_solution
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import check_mapping
 
 __all__ = ["SUMMARY", "Evaluation", "compare", "evaluate_q"]
 
@@ -205,7 +207,7 @@ def evaluate_q(
     ['state', 'x', 'y', 'is_correct', 'mean_absolute_error', 'action_gap', 'v_optimal', 'action',
      'v', 'regret']
     """
-    chosen = solution.mdp.select_states(states)
+    chosen = check_solution(solution).mdp.select_states(states)
     values = values_on(q_hat, solution.mdp, chosen)
     return Evaluation(
         solution=solution,
@@ -250,7 +252,8 @@ def compare(
     >>> table.select("name", pl.col("policy_accuracy").round(2)).rows()
     [('XCSF', 1.0), ('Q-learning', 0.82), ('optimum', 1.0)]
     """
-    chosen = solution.mdp.select_states(states)
+    check_mapping("candidates", candidates, 'such as {"XCSF": agent}')
+    chosen = check_solution(solution).mdp.select_states(states)
     rows: list[dict[str, Any]] = []
     for name, candidate in candidates.items():
         values = values_on(candidate, solution.mdp, chosen)

@@ -18,11 +18,14 @@ from xcskit.evaluation.chains import (
 from xcskit.evaluation.policies import Start, complete_policy, starting_from
 from xcskit.mdp import TabularMdp
 from xcskit.mdp.bellman import backup, chain_of, solve_chain
+from xcskit.mdp.model import check_mdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Floats, Ints
-from xcskit.validation import check_integer, check_real
+from xcskit.validation import as_array, check_integer, check_real
 
 __all__ = ["PolicyValues", "StepsToGoal", "policy_values", "steps_to_goal"]
+
+_MOST_STEPS = 10**8
 
 
 class PolicyValues(NamedTuple):
@@ -69,6 +72,7 @@ def policy_values(
     >>> policy_values(lake, [2, 2, 0], gamma=0.5).v
     array([0.5, 1. , 0. ])
     """
+    check_mdp(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     actions = _action_for_every_state(mdp, policy)
     reward, transition = chain_of(mdp, actions)
@@ -80,10 +84,11 @@ def policy_values(
 
 
 def _action_for_every_state(mdp: TabularMdp, policy: Sequence[int] | Ints) -> Ints:
-    if len(policy) != mdp.n_states:
+    shape = as_array(policy).shape
+    if shape != (mdp.n_states,):
         msg = (
             f"the values of a policy need an action for each of the {mdp.n_states} states of "
-            f"{mdp.name!r}, got {len(policy)}"
+            f"{mdp.name!r}; got shape {shape} ({type(policy).__name__})"
         )
         raise ConfigurationError(msg)
     return complete_policy(mdp, policy)
@@ -187,12 +192,12 @@ def steps_to_goal(
     the probability of success, w = h + P w the expected steps on the way to it, and w/h those given
     success. With a limit, the distribution over states is followed step by step.
     """
-    from_there = starting_from(mdp, start)
+    from_there = starting_from(check_mdp(mdp), start)
     actions = complete_policy(from_there, policy)
     chain = goal_chain(from_there, actions)
     if step_limit is None:
         return _solve_for_steps(chain)
-    return _follow(chain, check_integer("step_limit", step_limit, 0))
+    return _follow(chain, check_integer("step_limit", step_limit, 0, _MOST_STEPS))
 
 
 def _solve_for_steps(chain: GoalChain) -> StepsToGoal:

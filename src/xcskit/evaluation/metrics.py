@@ -11,11 +11,14 @@ from xcskit.evaluation.values import (
     Holes,
     Values,
     Valuing,
+    check_fit,
+    check_holes,
     check_no_hole,
     plain_values,
     values_on,
 )
 from xcskit.mdp import Solution
+from xcskit.mdp.solution import check_solution
 from xcskit.typing import Bools, Floats, Ints
 
 __all__ = ["against", "greedy_policy", "is_correct", "policy_accuracy", "value_error"]
@@ -60,7 +63,8 @@ def value_error(
     >>> print(f"{value_error(np.zeros((64, 4)), solution):.4f}")
     0.5643
     """
-    chosen = solution.mdp.select_states(states)
+    check_holes(holes)
+    chosen = check_solution(solution).mdp.select_states(states)
     values = values_on(q_hat, solution.mdp, chosen)
     errors = np.abs(values - solution.q[chosen])
     is_hole = np.isnan(values)
@@ -95,7 +99,8 @@ def policy_accuracy(
     -----
     The second equation of the paper's section "Metrics"; see ``is_correct``.
     """
-    chosen = solution.mdp.select_states(states)
+    check_holes(holes)
+    chosen = check_solution(solution).mdp.select_states(states)
     values = values_on(q_hat, solution.mdp, chosen)
     is_hole = np.isnan(values)
     is_defined = ~is_hole.any(axis=1)
@@ -173,12 +178,13 @@ def against(
         It takes a learner and gives ``mean_absolute_error``, ``policy_accuracy`` and ``n_holes``.
         Where there are holes, the first two are undefined and None.
     """
-    chosen = solution.mdp.select_states(states)
+    chosen = check_solution(solution).mdp.select_states(states)
     observations = solution.mdp.observations[chosen]
     best, advocacy = solution.q[chosen], solution.advocacy[chosen]
 
     def measure(learner: Valuing) -> dict[str, float | int | None]:
         values = learner.read_values(observations)
+        check_fit(values, solution.mdp)
         error = float(np.abs(values - best).sum()) / best.size
         if math.isnan(error):  # as some value is
             n_holes = int(np.count_nonzero(np.isnan(values)))

@@ -10,7 +10,7 @@ from xcskit.errors import ConfigurationError, ModelError
 from xcskit.mdp import TabularMdp
 from xcskit.mdp.model import Starts
 from xcskit.typing import Floats, Ints
-from xcskit.validation import check_choice
+from xcskit.validation import as_array, check_choice
 
 __all__ = ["Start", "complete_policy", "starting_from"]
 
@@ -31,11 +31,12 @@ def starting_from(mdp: TabularMdp, start: Start) -> TabularMdp:
     if isinstance(start, str):
         check_choice("start, if a word,", start, get_args(Starts))
         return mdp if start == "test" else replace(mdp, test_start=mdp.training_start)
-    if isinstance(start, (int, np.integer)):
-        one_state = np.zeros(mdp.n_states)
-        one_state[mdp.select_states([int(start)])] = 1.0
-        return replace(mdp, test_start=one_state)
-    return replace(mdp, test_start=np.asarray(start))
+    chances = as_array(start)
+    if chances.ndim == 0 and chances.dtype.kind in "iu":
+        state = mdp.select_states([int(chances)])
+        chances = np.zeros(mdp.n_states)
+        chances[state] = 1.0
+    return replace(mdp, test_start=chances)
 
 
 def complete_policy(mdp: TabularMdp, policy: Sequence[int] | Ints) -> Ints:
@@ -54,11 +55,12 @@ def complete_policy(mdp: TabularMdp, policy: Sequence[int] | Ints) -> Ints:
     Ints
         Shape (n_states,); action 0 where no episode comes.
     """
-    actions = np.asarray(policy)
+    actions = as_array(policy)
     if actions.ndim != 1 or len(actions) not in {mdp.n_states, len(mdp.states)}:
         msg = (
             f"a policy for {mdp.name!r} names an action for each of its {mdp.n_states} states, or "
-            f"for each of the {len(mdp.states)} states of S; got shape {actions.shape}"
+            f"for each of the {len(mdp.states)} states of S; got shape {actions.shape} "
+            f"({type(policy).__name__})"
         )
         raise ConfigurationError(msg)
     if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= mdp.n_actions:

@@ -14,6 +14,7 @@ from xcskit.evaluation.policies import Start, complete_policy, starting_from
 from xcskit.kernels.random import stream_words
 from xcskit.kernels.rollouts import SUCCESS, Listed, Seeded, roll_out
 from xcskit.mdp import TabularMdp
+from xcskit.mdp.model import check_mdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Floats, Ints
 from xcskit.validation import check_integer
@@ -24,6 +25,8 @@ ENDINGS: Final = ("success", "failure", "limit")
 """How an episode ends: at the goal, elsewhere, or stopped at the step limit."""
 
 _MOST = 2**31
+_MOST_THREADS = 1024
+_MOST_LISTED = 10**8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,7 +150,8 @@ def rollouts(
     """
     check_integer("seed", seed, 0)
     check_integer("n_episodes", n_episodes, 1, _MOST)
-    check_integer("n_threads", n_threads, 1)
+    check_integer("n_threads", n_threads, 1, _MOST_THREADS)
+    check_mdp(mdp)
     children = np.random.SeedSequence(seed).spawn(n_episodes)
     source = Seeded(np.stack([stream_words(np.random.PCG64(child)) for child in children]))
     world = starting_from(mdp, start)
@@ -187,8 +191,9 @@ def paper_rollouts(
     {'mean_steps': 15.44, 'max_steps': 20, 'n_episodes': 115, 'n_successes': 100,
      'is_complete': True}
     """
-    check_integer("n_episodes", n_episodes, 1, _MOST)
-    check_integer("step_limit", step_limit, 0, _MOST)
+    check_integer("n_episodes", n_episodes, 1, _MOST_LISTED)
+    check_integer("step_limit", step_limit, 0, _MOST_LISTED // n_episodes)
+    check_mdp(mdp)
     source = Listed(_paper_uniforms(n_episodes, step_limit + 1))
     return _roll_out(mdp, policy, source, n_episodes, n_successes, step_limit, 1)
 

@@ -1,6 +1,6 @@
 """Values to be judged, wherever they come from, and their holes: pairs whose value nobody tells."""
 
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,8 +8,19 @@ from numpy.typing import ArrayLike
 from xcskit.errors import ConfigurationError, HoleError
 from xcskit.mdp import TabularMdp
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import as_array, check_choice
 
-__all__ = ["Holes", "Values", "Valuing", "check_no_hole", "hole_mask", "plain_values", "values_on"]
+__all__ = [
+    "Holes",
+    "Values",
+    "Valuing",
+    "check_fit",
+    "check_holes",
+    "check_no_hole",
+    "hole_mask",
+    "plain_values",
+    "values_on",
+]
 
 Holes: TypeAlias = Literal["raise", "mask"]
 
@@ -78,12 +89,7 @@ def values_on(q_hat: Values, mdp: TabularMdp, states: Ints) -> Floats:
         Shape (n, n_actions).
     """
     values = plain_values(_ask(q_hat, mdp.observations[states]))
-    if values.shape[1] != mdp.n_actions:
-        msg = (
-            f"q_hat has values of {values.shape[1]} actions; {mdp.name!r} has {mdp.n_actions}: "
-            f"{', '.join(mdp.action_names)}"
-        )
-        raise ConfigurationError(msg)
+    check_fit(values, mdp)
     if len(values) not in {len(states), mdp.n_states}:
         msg = (
             f"q_hat has {len(values)} rows; expected {len(states)}, one for each state asked "
@@ -100,6 +106,21 @@ def values_on(q_hat: Values, mdp: TabularMdp, states: Ints) -> Floats:
         )
         raise ConfigurationError(msg)
     return values
+
+
+def check_fit(values: Floats, mdp: TabularMdp) -> None:
+    """Raise an error unless values, rows of one a action, are of as many actions as a model has."""
+    if values.shape[1] != mdp.n_actions:
+        msg = (
+            f"q_hat has values of {values.shape[1]} actions; {mdp.name!r} has {mdp.n_actions}: "
+            f"{', '.join(mdp.action_names)}"
+        )
+        raise ConfigurationError(msg)
+
+
+def check_holes(holes: Holes) -> None:
+    """Let only the two ways of treating holes pass."""
+    check_choice("holes", holes, get_args(Holes))
 
 
 def check_no_hole(is_hole: Bools, mdp: TabularMdp, states: Ints) -> None:
@@ -136,10 +157,15 @@ def check_no_hole(is_hole: Bools, mdp: TabularMdp, states: Ints) -> None:
 
 def plain_values(q_hat: ArrayLike) -> Floats:
     """Give values as an array with a row a state, NaN where they are masked."""
+    expected = "q_hat is an array of values, shape (n_states, n_actions)"
+    kind = as_array(q_hat).dtype
+    if kind.kind not in "biufO":
+        msg = f"{expected}: it has {kind} values"
+        raise ConfigurationError(msg)
     try:
         values = np.ma.asarray(q_hat, dtype=np.float64).filled(np.nan)
     except (TypeError, ValueError) as reason:
-        msg = f"q_hat is an array of values, shape (n_states, n_actions): {reason}"
+        msg = f"{expected}: {reason}"
         raise ConfigurationError(msg) from None
     if values.ndim != 2 or values.shape[1] == 0:
         msg = f"q_hat has shape {values.shape}; expected a row a state, a value an action"

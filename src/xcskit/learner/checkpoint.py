@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xcskit.errors import FileFormatError, XcskitError
-from xcskit.files import write_atomically
+from xcskit.files import UNREADABLE, in_words, write_atomically
 from xcskit.kernels.population import RULE, TALLY, restore_population
 from xcskit.kernels.step import EPISODE, UNDECIDED
 from xcskit.learner.config import XcsfConfig
@@ -35,20 +35,6 @@ VERSION = 1
 _MAGIC = b"PK\x03\x04"
 _DIGITS = 64
 _MOST_STEPS = 2**53
-_UNREADABLE = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    zipfile.BadZipFile,
-)
-"""What NumPy, zipfile and json raise over bytes that no writer of theirs has made."""
 
 Array = NDArray[Any]
 _PARTS = ("condition", "prediction")
@@ -126,8 +112,8 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]
     try:
         arrays = _read_archive(content)
         header: Any = json.loads(arrays.pop("header").tobytes())
-    except _UNREADABLE as reason:
-        _fail(path, f"it cannot be read ({reason})")
+    except UNREADABLE as reason:
+        _fail(path, f"it cannot be read ({in_words(reason)})")
     if not isinstance(header, dict):
         _fail(path, "its header is no table")
     entries = cast("dict[str, Any]", header)
@@ -177,8 +163,8 @@ def restore_checkpoint(learner: type["XCSF"], path: str | Path) -> "XCSF":
         agent.rows = [_checked_row(row) for row in header["history"]]
         _fill(agent, arrays)
         _ = agent.rules
-    except (*_UNREADABLE, XcskitError) as reason:
-        _fail(path, f"its content is damaged ({reason})")
+    except (*UNREADABLE, XcskitError) as reason:
+        _fail(path, f"its content is damaged ({in_words(reason)})")
     return agent
 
 

@@ -19,7 +19,14 @@ from xcskit.kernels.settings import (
     SELECTIONS,
     Settings,
 )
-from xcskit.validation import check_choice, check_flag, check_instance, check_integer, check_real
+from xcskit.validation import (
+    check_choice,
+    check_flag,
+    check_instance,
+    check_integer,
+    check_real,
+    shown,
+)
 
 __all__ = ["XcsfConfig"]
 
@@ -302,12 +309,9 @@ def _unknown_keys(where: str, unknown: list[str], known: list[str]) -> str:
 
 
 def _check_component(part: str, component: Component, table: Table[_C]) -> None:
-    scheme = table.named(getattr(component, "name", component))
-    if type(component) is not scheme:
-        msg = (
-            f"{part} is an instance of {scheme.__name__}, such as {scheme.__name__}(): "
-            f"got {component!r}"
-        )
+    if type(component) not in table.values():
+        schemes = ", ".join(f"{table[name].__name__}()" for name in sorted(table))
+        msg = f"{part} is one of {schemes}, with their parameters: got {shown(component)}"
         raise ConfigurationError(msg)
 
 

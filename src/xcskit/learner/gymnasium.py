@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from xcskit.errors import ConfigurationError, SpaceError, TrainingError
 from xcskit.kernels.random import STREAMS, draw_below
-from xcskit.learner.history import Measure, measured_row
+from xcskit.learner.history import Measure, is_stop, measured_row
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.mdp import TabularEnv
 from xcskit.spaces import IntegerSpace
@@ -274,7 +274,7 @@ def learn_from(
                 if agent.steps % mark and agent.steps != end:
                     continue
                 agent.rows.append(measured_row(agent, evaluate))
-                if callback is not None and callback(agent) is True:
+                if callback is not None and is_stop(callback(agent)):
                     return agent
             shown = step.shown
     return agent

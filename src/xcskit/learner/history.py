@@ -4,13 +4,15 @@ import numbers
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
+import numpy as np
+
 from xcskit.errors import ConfigurationError
 from xcskit.validation import check_integer, check_real
 
 if TYPE_CHECKING:
     from xcskit.learner.xcsf import XCSF
 
-__all__ = ["Measure", "Row", "measured_row", "plain_row"]
+__all__ = ["Measure", "Row", "is_stop", "measured_row", "plain_row"]
 
 Row = Mapping[str, float | None]
 """One row of a history: a name and a number each; None where a number is undefined."""
@@ -22,6 +24,11 @@ class Measure(Protocol):
     def __call__(self, learner: "XCSF", /) -> Row:
         """Measure the learner as it is now."""
         ...
+
+
+def is_stop(answer: object) -> bool:
+    """Tell whether a callback's answer stops training: True does, NumPy's too, and nothing else."""
+    return answer is True or answer is np.True_
 
 
 def measured_row(learner: "XCSF", evaluate: Measure | None) -> Row:

@@ -1,6 +1,6 @@
 """XCSF one step at a time: what an environment that lives in Python needs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -15,7 +15,14 @@ from xcskit.learner.config import XcsfConfig
 from xcskit.rules import RuleSet
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
-from xcskit.validation import check_flag, check_instance, check_integer, check_real
+from xcskit.validation import (
+    check_flag,
+    check_instance,
+    check_integer,
+    check_real,
+    distinct_words,
+    shown,
+)
 from xcskit.version import __version__
 
 if TYPE_CHECKING:
@@ -326,12 +333,11 @@ class StepwiseXcsf:
 def _action_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"action {a}" for a in range(n_actions))
-    given: list[object] = list(names) if isinstance(cast("object", names), Iterable) else []
-    is_text = all(isinstance(name, str) and name for name in given)
-    if isinstance(names, str) or not is_text or not len(given) == len(set(given)) == n_actions:
-        msg = f"action_names are {n_actions} different words: got {names!r}"
+    words = distinct_words(names)
+    if len(words) != n_actions:
+        msg = f"action_names are {n_actions} different words: got {shown(names)}"
         raise ConfigurationError(msg)
-    return tuple(names)
+    return words
 
 
 def _check_seed(seed: object) -> int:

@@ -13,11 +13,12 @@ from xcskit.kernels.training import train_on_model
 from xcskit.learner.checkpoint import restore_checkpoint, write_checkpoint
 from xcskit.learner.config import XcsfConfig
 from xcskit.learner.gymnasium import Environment, learn_from, terms_of
-from xcskit.learner.history import Measure, measured_row
+from xcskit.learner.history import Measure, is_stop, measured_row
 from xcskit.learner.progress import Progress, progress_bar
 from xcskit.learner.stepwise import StepwiseXcsf
 from xcskit.mdp import TabularMdp
-from xcskit.validation import check_instance, check_integer, check_optional_function
+from xcskit.mdp.model import check_mdp
+from xcskit.validation import check_integer, check_optional_function
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +72,7 @@ class XCSF(StepwiseXcsf):
         n_environments: int = 1,
     ) -> Self:
         """Make a learner that fits a model: its space, its actions and their names."""
-        check_instance("mdp", mdp, TabularMdp)
+        check_mdp(mdp)
         return cls(
             mdp.space,
             mdp.n_actions,
@@ -145,7 +146,7 @@ class XCSF(StepwiseXcsf):
                 if now % every and now != end:
                     continue
                 self._record(mdp, evaluate, is_late=now - begin > n_steps // 2)
-                if callback is not None and callback(self) is True:
+                if callback is not None and is_stop(callback(self)):
                     break
         return self
 
@@ -171,7 +172,7 @@ class XCSF(StepwiseXcsf):
             yield now
 
     def _check_fits(self, mdp: TabularMdp) -> None:
-        check_instance("mdp", mdp, TabularMdp)
+        check_mdp(mdp)
         if mdp.space != self.space or mdp.n_actions != self.n_actions:
             msg = (
                 f"{mdp.name!r} does not fit this learner: it has {mdp.n_actions} actions over "

@@ -1,6 +1,5 @@
 """Models from plain arrays of probabilities and rewards, or a file of them."""
 
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from xcskit.errors import FileFormatError, ModelError
+from xcskit.files import UNREADABLE, in_words
 from xcskit.mdp.grids import uniform_over
-from xcskit.mdp.model import TabularMdp
+from xcskit.mdp.model import TabularMdp, check_action_names
 from xcskit.mdp.outcomes import Outcomes
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import as_array, shown
 
 __all__ = ["from_arrays", "load_arrays"]
 
@@ -85,18 +86,24 @@ def from_arrays(
     is_terminal = _terminal(terminal, probabilities, rewards)
     start = uniform_over(~is_terminal) if training_start is None else training_start
     names = [f"a{action}" for action in range(n_actions)] if action_names is None else action_names
-    if len(names) != n_actions:
-        msg = f"action_names are {len(names)}; expected {n_actions}, as p has so many actions"
+    words = check_action_names(names)
+    if len(words) != n_actions:
+        msg = f"action_names are {len(words)}; expected {n_actions}, as p has so many actions"
         raise ModelError(msg)
-    seen = np.asarray(np.arange(n_states)[:, np.newaxis] if observations is None else observations)
+    numbers: Ints = np.arange(n_states, dtype=np.int64)[:, np.newaxis]
+    seen = numbers if observations is None else as_array(observations)
+    space = _space_around(seen)
+    if len(seen) != n_states:
+        msg = f"observations are {len(seen)} rows; expected {n_states}, one for each state of p"
+        raise ModelError(msg)
     return TabularMdp(
         name=name,
-        space=_space_around(seen),
+        space=space,
         observations=seen,
-        action_names=tuple(names),
+        action_names=words,
         outcomes=_outcomes(probabilities, rewards, is_terminal),
-        training_start=np.asarray(start),
-        test_start=np.asarray(start if test_start is None else test_start),
+        training_start=as_array(start),
+        test_start=as_array(start if test_start is None else test_start),
     )
 
 
@@ -111,21 +118,22 @@ def load_arrays(path: str | Path) -> TabularMdp:
     """
     try:
         with Path(path).open("rb") as stream:
-            file: Any = np.load(stream, allow_pickle=False)
-            arrays: dict[str, Any] = {name: file[name] for name in getattr(file, "files", ())}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as reason:
-        msg = f"cannot read arrays from {str(path)!r}: {reason}; expected a file of numpy.savez"
+            file = np.lib.npyio.NpzFile(stream, allow_pickle=False)
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+    except UNREADABLE as reason:
+        why = in_words(reason)
+        msg = f"cannot read arrays from {str(path)!r}: {why}; expected a file of numpy.savez"
         raise FileFormatError(msg) from None
     known = {key.lower(): array for key, array in arrays.items()}
     unknown = set(known) - {"p", "r", *_OPTIONAL}
-    if unknown or not {"p", "r"} <= set(known):
+    if unknown or not {"p", "r"} <= set(known) or len(known) < len(arrays):
         msg = (
             f"{str(path)!r} holds the arrays {sorted(arrays)}; expected 'p' and 'r', and none but "
             f"{', '.join(_OPTIONAL)} beside them"
         )
         raise FileFormatError(msg)
     if "action_names" in known:
-        known["action_names"] = known["action_names"].astype(str).tolist()
+        known["action_names"] = np.asarray(known["action_names"]).tolist()
     return from_arrays(**known, name=Path(path).stem)
 
 
@@ -148,11 +156,15 @@ def _terminal(terminal: Sequence[int] | Ints | None, p: Floats, r: Floats) -> Bo
         own = np.arange(n_states)
         is_terminal[:] = (p[own, :, own] == 1.0).all(axis=1) & (r[own, :, own] == 0.0).all(axis=1)
     else:
-        listed = np.asarray(terminal)
-        if listed.size and (
-            listed.dtype.kind not in "iu" or listed.min() < 0 or listed.max() >= n_states
+        listed = as_array(terminal)
+        if listed.ndim != 1 or (
+            listed.size
+            and (listed.dtype.kind not in "iu" or listed.min() < 0 or listed.max() >= n_states)
         ):
-            msg = f"terminal is {listed.tolist()}; expected states from 0 to {n_states - 1}"
+            msg = (
+                f"terminal is {shown(terminal)}; expected a list of states, from 0 to "
+                f"{n_states - 1}"
+            )
             raise ModelError(msg)
         is_terminal[listed.astype(np.int64)] = True
     if is_terminal.all():

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from xcskit.errors import ConfigurationError, ModelError
 from xcskit.mdp.arrays import load_arrays
@@ -60,6 +60,10 @@ def load_environment(
     >>> load_environment("frozenlake-8x8", slip=0.1)
     TabularMdp('frozenlake-8x8', 64 states, 4 actions, 680 outcomes)
     """
+    given = cast("object", name)
+    if not isinstance(given, (str, Path)):
+        msg = f"an environment is named by a text or a path: got {given!r} ({type(given).__name__})"
+        raise ConfigurationError(msg)
     build = _find(name)
     try:
         inspect.signature(build).bind(**options)
@@ -78,7 +82,7 @@ def _find(name: str | Path) -> Callable[..., TabularMdp]:
     if str(name).lower() in ENVIRONMENTS:
         return ENVIRONMENTS[str(name).lower()]
     path = Path(name)
-    if path.is_file():
+    if _is_file(path):
         return partial(load_arrays, path) if path.suffix == ".npz" else _map_builder(path)
     if _is_gymnasium_id(str(name)):
         return partial(from_gymnasium, str(name))
@@ -88,6 +92,13 @@ def _find(name: str | Path) -> Callable[..., TabularMdp]:
         f"{'did you mean ' + ' or '.join(near) if near else 'known are ' + ', '.join(ENVIRONMENTS)}"
     )
     raise ModelError(msg)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long for one, or a folder that may not be read
+        return False
 
 
 def _map_builder(path: Path) -> Callable[..., TabularMdp]:

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from xcskit.errors import ModelError
+from xcskit.errors import ConfigurationError, ModelError
 from xcskit.mdp.model import GridLayout, TabularMdp
 from xcskit.mdp.outcomes import Outcomes
 from xcskit.spaces import IntegerSpace
@@ -56,6 +56,9 @@ def from_gymnasium(
     >>> from_gymnasium("CliffWalking-v1")
     TabularMdp('CliffWalking-v1', 48 states, 4 actions, 192 outcomes)
     """
+    if options and not isinstance(environment, str):
+        msg = f"options {sorted(options)} are for an id; this environment is made: leave them out"
+        raise ConfigurationError(msg)
     made = _make(environment, options) if isinstance(environment, str) else environment
     core = getattr(made, "unwrapped", made)
     carried = getattr(core, "mdp", None)
@@ -77,7 +80,8 @@ def from_gymnasium(
         raise ModelError(msg)
     rows = _rows(name, model)
     n_states, n_actions = len(rows), len(rows[0])
-    view = _VIEWS.get(type(core).__name__, _plain_view)(core, n_states, n_actions)
+    kind = (str(core.__class__.__module__), type(core).__name__)
+    view = _VIEWS.get(kind, _plain_view)(core, n_states, n_actions)
     return TabularMdp(
         name=name,
         space=view.space,
@@ -95,8 +99,9 @@ def _make(name: str, options: dict[str, Any]) -> object:
 
     try:
         return gymnasium.make(name, **options)
-    except (gymnasium.error.Error, ImportError, TypeError) as reason:
-        msg = f"Gymnasium cannot make {name!r} with options {options}: {reason}"
+    except Exception as reason:  # noqa: BLE001 - whatever the environment's own code raises
+        why = str(reason) if isinstance(reason, gymnasium.error.Error) else repr(reason)
+        msg = f"Gymnasium cannot make {name!r} with options {options}: {why}"
         raise ModelError(msg) from None
 
 
@@ -115,8 +120,11 @@ def _rows(name: str, model: Any) -> list[list[list[_Row]]]:  # noqa: ANN401 - ch
             "P[state][action] to list (probability, next state, reward, terminated)"
         )
         raise ModelError(msg) from None
-    if not rows or len({len(pairs) for pairs in rows}) != 1:
-        msg = f"the model of {name!r} needs states, with equally many actions in each"
+    if not rows or len({len(pairs) for pairs in rows}) != 1 or not rows[0]:
+        msg = f"the model of {name!r} needs states, with equally many actions in each, at least one"
+        raise ModelError(msg)
+    if not all(outcomes for pairs in rows for outcomes in pairs):
+        msg = f"the model of {name!r} has a state and an action without an outcome"
         raise ModelError(msg)
     return rows
 
@@ -158,8 +166,9 @@ def _taxi(_core: object, n_states: int, _n_actions: int) -> _View:
     )
 
 
-_VIEWS: Final[dict[str, Callable[[Any, int, int], _View]]] = {
-    "FrozenLakeEnv": _frozen_lake,
-    "CliffWalkingEnv": _cliff_walking,
-    "TaxiEnv": _taxi,
+_VIEWS: Final[dict[tuple[str, str], Callable[[Any, int, int], _View]]] = {
+    ("gymnasium.envs.toy_text.frozen_lake", "FrozenLakeEnv"): _frozen_lake,
+    ("gymnasium.envs.toy_text.cliffwalking", "CliffWalkingEnv"): _cliff_walking,
+    ("gymnasium.envs.toy_text.taxi", "TaxiEnv"): _taxi,
 }
+"""Gymnasium's own, by module and name, since other environments may be called the same."""

@@ -1,7 +1,8 @@
 """What lakes and mazes share: maps as text, and moves that may slip."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,13 @@ def read_rows(source: Sequence[str] | str | Path) -> list[str]:
                 "rows of text, or the path of a text file"
             )
             raise ModelError(msg) from None
+    given = cast("object", source)
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        msg = (
+            f"a map is a known name, rows of text, or the path of a text file: got {given!r} "
+            f"({type(given).__name__})"
+        )
+        raise ModelError(msg)
     return list(source)
 
 
@@ -54,16 +62,20 @@ def as_cells(rows: Sequence[str], meanings: dict[str, str], what: str) -> Cells:
     Cells
         Shape (height, width).
     """
-    if not rows or not rows[0]:
-        msg = f"a map of a {what} needs at least one row and one column; got {list(rows)!r}"
-        raise ModelError(msg)
     for y, row in enumerate(rows):
+        given = cast("object", row)
+        if not isinstance(given, str):
+            msg = f"row {y} of the {what} is {given!r} ({type(given).__name__}); expected a text"
+            raise ModelError(msg)
         if len(row) != len(rows[0]):
             msg = (
                 f"row {y} of the {what} has {len(row)} characters, row 0 has {len(rows[0])}: "
                 f"{row!r}; make all rows equally long"
             )
             raise ModelError(msg)
+    if not rows or not rows[0]:
+        msg = f"a map of a {what} needs at least one row and one column; got {list(rows)!r}"
+        raise ModelError(msg)
     cells = np.array([list(row) for row in rows])
     is_known = np.isin(cells, list(meanings))
     if not is_known.all():

@@ -26,6 +26,7 @@ LAKE_CELLS: Final = {"S": "start", "F": "frozen", "H": "hole", "G": "goal"}
 
 _ACTIONS = ("left", "down", "right", "up")
 _MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
+_MOST_CELLS = 10**8
 
 
 def frozen_lake(
@@ -162,8 +163,10 @@ def random_lake_map(
     check_integer("height", height, 1)
     check_integer("seed", seed, 0)
     check_real("hole_probability", hole_probability, 0.0, 1.0)
-    if width * height < 2:
-        msg = f"a lake of {width} x {height} cells has no room for a start and a goal"
+    if not 2 <= width * height <= _MOST_CELLS:
+        msg = (
+            f"a lake has from 2 cells, a start and a goal, to {_MOST_CELLS}: got {width} x {height}"
+        )
         raise ConfigurationError(msg)
     draws = np.random.default_rng(seed).random((height, width))
     cells = np.where(draws < hole_probability, "H", "F")

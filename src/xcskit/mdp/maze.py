@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
@@ -14,7 +14,7 @@ from xcskit.mdp.grids import Cells, as_cells, grid_outcomes, read_rows, uniform_
 from xcskit.mdp.model import GridLayout, TabularMdp
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Ints
-from xcskit.validation import check_choice, check_real
+from xcskit.validation import check_choice, check_flag, check_real
 
 __all__ = ["MAZES", "MAZE_CELLS", "View", "maze"]
 
@@ -78,7 +78,9 @@ def maze(
     """
     slip = check_real("slip", slip, 0.0, 1.0, open_high=True)
     reward = check_real("reward", reward)
-    check_choice("view", view, ("cell", "sensors"))
+    check_choice("view", view, get_args(View))
+    if toroidal is not None:
+        check_flag("toroidal", toroidal)
     is_named = isinstance(map, str) and map in MAZES
     cells = as_cells(_named_rows(str(map)) if is_named else read_rows(map), MAZE_CELLS, "maze")
     height, width = cells.shape

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import scipy
@@ -21,8 +21,16 @@ from xcskit.mdp.outcomes import (
 )
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import (
+    as_array,
+    check_choice,
+    check_instance,
+    check_integer,
+    distinct_words,
+    shown,
+)
 
-__all__ = ["GridLayout", "Starts", "TabularMdp"]
+__all__ = ["GridLayout", "Starts", "TabularMdp", "check_action_names", "check_mdp"]
 
 Starts: TypeAlias = Literal["training", "test"]
 
@@ -92,7 +100,10 @@ class TabularMdp:
     def __post_init__(self) -> None:
         """Validate, copy and freeze."""
         put = object.__setattr__
-        put(self, "action_names", _check_action_names(self.action_names))
+        check_instance("name", self.name, str)
+        check_instance("space", self.space, IntegerSpace)
+        check_instance("outcomes", self.outcomes, Outcomes, "Outcomes.from_rows makes one")
+        put(self, "action_names", check_action_names(self.action_names))
         try:
             put(self, "observations", frozen(self.space.check(self.observations), np.int64))
         except SpaceError as reason:
@@ -113,13 +124,14 @@ class TabularMdp:
             put(self, "layout", _check_layout(self.layout, self.n_states, self.n_actions))
 
     def _check_start(self, field: str, values: Floats) -> Floats:
-        start = np.asarray(values, dtype=np.float64)
-        if start.shape != (self.n_states,):
+        given = as_array(values)
+        if given.shape != (self.n_states,) or given.dtype.kind not in "biuf":
             msg = (
-                f"{field} of {self.name!r} has shape {start.shape}; "
+                f"{field} of {self.name!r} has shape {given.shape} and {given.dtype} values; "
                 f"expected ({self.n_states},), a probability a state"
             )
             raise ModelError(msg)
+        start = given.astype(np.float64)
         if not (start >= 0.0).all() or abs(start.sum() - 1.0) > _PROBABILITY_TOLERANCE:
             msg = (
                 f"{field} of {self.name!r} is no distribution: "
@@ -247,6 +259,7 @@ class TabularMdp:
         starts
             Which start distribution episodes begin with.
         """
+        check_choice("starts", starts, get_args(Starts))
         start = self.training_start if starts == "training" else self.test_start
         states = np.flatnonzero(start)
         return Model(
@@ -262,12 +275,8 @@ class TabularMdp:
 
     def outcomes_of(self, state: int, action: int) -> list[tuple[float, int, float, bool]]:
         """List the outcomes of a pair as (probability, next state, reward, terminated)."""
-        if not (0 <= state < self.n_states and 0 <= action < self.n_actions):
-            msg = (
-                f"no pair ({state}, {action}): {self.name!r} has states 0 to {self.n_states - 1} "
-                f"and actions 0 to {self.n_actions - 1}"
-            )
-            raise ModelError(msg)
+        check_integer("state", state, 0, self.n_states - 1)
+        check_integer("action", action, 0, self.n_actions - 1)
         pair = state * self.n_actions + action
         rows = slice(self.outcomes.first[pair], self.outcomes.first[pair + 1])
         _, successors, probabilities, rewards, flags, _ = self.outcomes
@@ -285,12 +294,12 @@ class TabularMdp:
         """Check a list of states; none given means S."""
         if states is None:
             return self.states
-        chosen = np.asarray(states)
+        chosen = as_array(states)
         if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
-            msg = f"states are a list of at least one state index, got {states!r}"
+            msg = f"states are a list of at least one state index, got {shown(states)}"
             raise ModelError(msg)
         if chosen.min() < 0 or chosen.max() >= self.n_states:
-            msg = f"states of {self.name!r} are 0 to {self.n_states - 1}, got {states!r}"
+            msg = f"states of {self.name!r} are 0 to {self.n_states - 1}, got {shown(states)}"
             raise ModelError(msg)
         if self.is_terminal[chosen].any():
             wrong = int(chosen[self.is_terminal[chosen]][0])
@@ -300,6 +309,7 @@ class TabularMdp:
 
     def describe_state(self, state: int) -> str:
         """Name a state by what an agent sees there."""
+        check_integer("state", state, 0, self.n_states - 1)
         seen = zip(self.space.names, self.observations[state].tolist(), strict=True)
         return "(" + ", ".join(f"{name}={value}" for name, value in seen) + ")"
 
@@ -311,19 +321,37 @@ def _cumulative_start(probability: Floats) -> Floats:
     return np.cumsum(probability)
 
 
-def _check_action_names(names: Sequence[str]) -> tuple[str, ...]:
-    if not names or len(set(names)) != len(names) or "" in names or isinstance(names, str):
-        msg = f"action names are at least one, all different, none empty: got {names!r}"
+def check_mdp(mdp: object) -> TabularMdp:
+    """Give a model, or raise an error that says how to make one."""
+    return check_instance("mdp", mdp, TabularMdp, "load_environment and from_arrays make one")
+
+
+def check_action_names(names: object) -> tuple[str, ...]:
+    """Give the names of actions, or say what they have to be."""
+    words = distinct_words(names)
+    if not words:
+        msg = f"action names are at least one, all different, none empty: got {shown(names)}"
         raise ModelError(msg)
-    return tuple(names)
+    return words
 
 
-def _check_layout(layout: GridLayout, n_states: int, n_actions: int) -> GridLayout:
-    positions = frozen(layout.positions, np.int64)
-    if positions.shape != (n_states, 2) or len(layout.moves) != n_actions:
+def _check_layout(layout: object, n_states: int, n_actions: int) -> GridLayout:
+    given = check_instance("layout", layout, GridLayout)
+    rows, positions, moves = map(as_array, given)
+    is_map = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind == "U"
+    size = (len(given.rows[0]), rows.size) if is_map else (0, 0)
+    if not is_map or any(len(row) != size[0] for row in given.rows):
+        msg = f"the rows of a layout are texts of one length: got {shown(given.rows)}"
+        raise ModelError(msg)
+    is_whole = positions.dtype.kind in "iu" and moves.dtype.kind in "iu"
+    if not is_whole or positions.shape != (n_states, 2) or moves.shape != (n_actions, 2):
         msg = (
-            f"a layout gives an (x, y) for each of {n_states} states and a move for each of "
-            f"{n_actions} actions; got {positions.shape} and {len(layout.moves)}"
+            f"a layout gives an (x, y) for each of {n_states} states and a (dx, dy) for each of "
+            f"{n_actions} actions; got {positions.dtype} {positions.shape} and {moves.dtype} "
+            f"{moves.shape}"
         )
         raise ModelError(msg)
-    return layout._replace(positions=positions)
+    if (positions < 0).any() or (positions >= size).any():
+        msg = f"a layout of {size[0]} x {size[1]} cells has states outside: {shown(positions)}"
+        raise ModelError(msg)
+    return given._replace(positions=frozen(positions, np.int64))

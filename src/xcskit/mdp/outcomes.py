@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from xcskit.errors import ModelError
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import as_array
 
 __all__ = ["Outcomes", "check_outcomes", "end_in_terminal_states", "frozen", "terminal_states"]
 
@@ -165,7 +166,7 @@ def _pair(pair: int, n_actions: int) -> str:
 
 
 def _column(name: str, values: object, dtype: type[T]) -> NDArray[T]:
-    array = np.asarray(values)
+    array = as_array(values)
     if array.ndim != 1 or not np.can_cast(array.dtype, dtype, casting="safe"):
         msg = (
             f"{name} is an array of shape {array.shape} and type {array.dtype}; "

@@ -6,12 +6,16 @@ import numpy as np
 
 from xcskit.kernels.q_learning import learn_q
 from xcskit.kernels.random import STREAMS, new_streams
-from xcskit.mdp.model import TabularMdp
+from xcskit.mdp.model import TabularMdp, check_mdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Floats, Ints
 from xcskit.validation import check_integer, check_real
 
 __all__ = ["QLearning", "q_learning"]
+
+_MOST_STEPS = 2**53
+_CHUNK = 10**6
+"""Steps between two looks at whether Ctrl-C was pressed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +89,8 @@ def q_learning(
     >>> bool(error < 0.001)
     True
     """
-    steps = check_integer("steps", steps, 0)
+    check_mdp(mdp)
+    steps = check_integer("steps", steps, 0, _MOST_STEPS)
     every = max(steps, 1) if every is None else check_integer("every", every, 1)
     settings = (
         check_real("gamma", gamma, 0.0, 1.0),
@@ -106,9 +111,11 @@ def q_learning(
     history: list[Floats] = []
     done = 0
     for mark in marks:
-        learn_q(model, mark - done, *settings, environment, exploration, state, q, visits)
+        while done < mark:
+            n_steps = min(mark - done, _CHUNK)
+            learn_q(model, n_steps, *settings, environment, exploration, state, q, visits)
+            done += n_steps
         history.append(q.copy())
-        done = mark
     return QLearning(
         q=frozen(q, np.float64),
         visits=frozen(visits, np.int64),

@@ -9,11 +9,12 @@ import numpy as np
 from xcskit.mdp.model import TabularMdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import check_instance
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ADVOCACY_TOLERANCE", "FiniteHorizonSolution", "Solution"]
+__all__ = ["ADVOCACY_TOLERANCE", "FiniteHorizonSolution", "Solution", "check_solution"]
 
 ADVOCACY_TOLERANCE = 1e-9
 
@@ -109,6 +110,11 @@ class Solution:
                 "action_gap": np.repeat(self.action_gaps[states], n_actions),
             }
         )
+
+
+def check_solution(solution: object) -> Solution:
+    """Give a solution, or raise an error that says how to make one."""
+    return check_instance("solution", solution, Solution, "solve makes one of a model")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

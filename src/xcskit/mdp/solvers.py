@@ -9,7 +9,7 @@ import numpy as np
 from xcskit.errors import SolverError
 from xcskit.kernels.bellman import sweep_optimality, sweep_policy
 from xcskit.mdp.bellman import backup, chain_of, rounding_error, solve_chain
-from xcskit.mdp.model import TabularMdp
+from xcskit.mdp.model import TabularMdp, check_mdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.mdp.solution import ADVOCACY_TOLERANCE, FiniteHorizonSolution, Solution
 from xcskit.mdp.undiscounted import check_endless_policies, check_policy_ends, ending_policy
@@ -27,6 +27,8 @@ __all__ = [
 
 _TOLERANCE = 1e-10
 _NEARLY_ONE, _ROUGH = 0.999, 1e-6
+_MOST_VALUES = 2**31
+_MOST_SWEEPS = 10**6
 
 
 def solve(mdp: TabularMdp, gamma: float = 0.95) -> Solution:
@@ -79,7 +81,7 @@ def value_iteration(
     A random lake of 1,000,000 cells with slip 0.1, gamma 0.95, was built in 2 seconds and solved in
     3, on one core of a server. Values travel farther with a gamma near 1: 13 seconds at 0.99.
     """
-    gamma, tolerance = _check(gamma, tolerance)
+    gamma, tolerance = _check(mdp, gamma, tolerance)
     return _sweep_until_certain(mdp, gamma, tolerance, 0, "value iteration")
 
 
@@ -110,8 +112,8 @@ def modified_policy_iteration(
 
     *Termination* and *guarantee*: as for ``value_iteration``, by the changes of its sweeps.
     """
-    gamma, tolerance = _check(gamma, tolerance)
-    check_integer("evaluation_sweeps", evaluation_sweeps, 0)
+    gamma, tolerance = _check(mdp, gamma, tolerance)
+    check_integer("evaluation_sweeps", evaluation_sweeps, 0, _MOST_SWEEPS)
     return _sweep_until_certain(
         mdp, gamma, tolerance, evaluation_sweeps, "modified policy iteration"
     )
@@ -154,6 +156,7 @@ def policy_iteration(mdp: TabularMdp, gamma: float = 0.95) -> Solution:
     best. Random lakes at gamma 1: 90,000 cells took 1 second without slip and 12 with slip 0.1,
     1,000,000 cells without slip 17, on one core.
     """
+    check_mdp(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     is_undiscounted = gamma == 1.0
     if is_undiscounted:
@@ -204,7 +207,7 @@ def finite_horizon(mdp: TabularMdp, horizon: int, gamma: float = 1.0) -> FiniteH
     mdp
         The model.
     horizon
-        The greatest number of steps, at least 0.
+        The greatest number of steps, at least 0; at most what leaves 2**31 values to be kept.
     gamma
         The discount factor, 1 included.
 
@@ -222,8 +225,9 @@ def finite_horizon(mdp: TabularMdp, horizon: int, gamma: float = 1.0) -> FiniteH
     >>> best.v[200, 0].round(3)
     np.float64(0.913)
     """
+    check_mdp(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
-    check_integer("horizon", horizon, 0)
+    check_integer("horizon", horizon, 0, _MOST_VALUES // mdp.n_states)
     v = np.zeros((horizon + 1, mdp.n_states))
     policy = np.zeros((horizon + 1, mdp.n_states), dtype=np.int64)
     bound = 0.0
@@ -248,7 +252,8 @@ SOLVERS: Final[dict[str, Callable[[TabularMdp, float], Solution]]] = {
 }
 
 
-def _check(gamma: float, tolerance: float) -> tuple[float, float]:
+def _check(mdp: TabularMdp, gamma: float, tolerance: float) -> tuple[float, float]:
+    check_mdp(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     if gamma == 1.0:
         msg = (

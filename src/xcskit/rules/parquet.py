@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from xcskit.errors import FileFormatError, XcskitError
+from xcskit.files import in_words
 from xcskit.kernels.components import Component, Table
 from xcskit.kernels.conditions import CONDITIONS
 from xcskit.kernels.predictions import PREDICTIONS
@@ -86,15 +87,11 @@ def unpack(path: str | Path) -> dict[str, Any]:
         msg = f"{path} {reason}"
         raise FileFormatError(msg) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as reason:
-        msg = f"{path} is a damaged Parquet file: {_first_line(reason)}"
+        msg = f"{path} is a damaged Parquet file: {in_words(reason)}"
         raise FileFormatError(msg) from None
     except (XcskitError, LookupError, TypeError, ValueError, ArithmeticError) as reason:
-        msg = f"{path} holds no valid rule set: {_first_line(reason)}"
+        msg = f"{path} holds no valid rule set: {in_words(reason)}"
         raise FileFormatError(msg) from None
-
-
-def _first_line(reason: BaseException) -> str:
-    return (str(reason).strip().splitlines() or [type(reason).__name__])[0]
 
 
 def _describe(scheme: Component) -> dict[str, Any]:
@@ -161,7 +158,7 @@ def _header(content: bytes) -> dict[str, Any]:
         msg = "has metadata nested too deeply to be a rule set's"
         raise FileFormatError(msg) from None
     except ValueError as reason:
-        msg = f"is damaged: its metadata cannot be read ({_first_line(reason)})"
+        msg = f"is damaged: its metadata cannot be read ({in_words(reason)})"
         raise FileFormatError(msg) from None
     version = header.get("version")
     if not isinstance(version, int) or version < 1:

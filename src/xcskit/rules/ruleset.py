@@ -21,6 +21,14 @@ from xcskit.rules.export import export_rules
 from xcskit.rules.niches import Niches
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Bools, Floats, Ints
+from xcskit.validation import (
+    as_array,
+    check_choice,
+    check_instance,
+    check_mapping,
+    distinct_words,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,6 +112,10 @@ class RuleSet:
     def __post_init__(self) -> None:
         """Validate, copy and freeze."""
         put = object.__setattr__
+        check_instance("space", self.space, IntegerSpace)
+        check_mapping("columns", self.columns, "of names to arrays")
+        _check_component("condition", self.condition, "MinSpan()")
+        _check_component("prediction", self.prediction, "Nlms()")
         put(self, "action_names", _check_action_names(self.action_names))
         expected = expected_columns(self.condition, self.prediction, self.space)
         columns = check_columns(self.columns, expected, self.n_actions)
@@ -282,6 +294,7 @@ class RuleSet:
         The prediction array of XCSF; both sums run in rule order, so that the values equal the
         learner's to the last bit.
         """
+        check_choice("holes", holes, ("raise", "mask"))
         rows = self.space.check(observations)
         values = np.empty((len(rows), self.n_actions))
         for begin in range(0, len(rows), _CHUNK):
@@ -395,11 +408,11 @@ def _rule_numbers(selector: Selector, n_rules: int) -> Ints:
     """Give the numbers of the selected rules."""
     if isinstance(selector, slice):
         return np.arange(n_rules)[selector]
-    picked = np.atleast_1d(np.asarray(selector))
+    picked = np.atleast_1d(as_array(selector))
     if picked.size == 0:
         return np.empty(0, dtype=np.int64)
     if picked.ndim != 1 or picked.dtype.kind not in "iub":
-        msg = f"rules are selected by a mask, by numbers or by a slice: got {selector!r}"
+        msg = f"rules are selected by a mask, by numbers or by a slice: got {shown(selector)}"
         raise TypeError(msg)
     if picked.dtype.kind == "b":
         if picked.size != n_rules:
@@ -415,12 +428,18 @@ def _rule_numbers(selector: Selector, n_rules: int) -> Ints:
 
 
 def _check_action_names(names: Sequence[str]) -> tuple[str, ...]:
-    given: list[object] = list(names)
-    is_text = all(isinstance(name, str) and name for name in given)
-    if isinstance(names, str) or not (given and is_text) or len(set(given)) != len(given):
-        msg = f"action names are at least one, all different, none empty: got {names!r}"
+    words = distinct_words(names)
+    if not words:
+        msg = f"action names are at least one, all different, none empty: got {shown(names)}"
         raise SpaceError(msg)
-    return tuple(names)
+    return words
+
+
+def _check_component(part: str, scheme: object, example: str) -> None:
+    """Let only instances of schemes pass: their names and classes would be taken for them."""
+    if isinstance(scheme, type) or not hasattr(scheme, "column_names"):
+        msg = f"{part} is a scheme, such as {example}: got {shown(scheme)}"
+        raise ConfigurationError(msg)
 
 
 def _check_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
