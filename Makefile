@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PEERS := $(VENV)/.peers-installed
 # Two test processes: the suite is held to a machine of two cores.
 JOBS ?= 2
 
-.PHONY: help paper test quick lint types layers unit docs dist bench clean format
+.PHONY: help paper test quick lint types layers unit docs dist bench bench-peers publish clean format
 
 help:
 	@echo "make test    lint, types, layers and all tests"
@@ -14,7 +15,9 @@ help:
 	@echo "make paper   the whole paper, reproduced into runs/paper"
 	@echo "make docs    this documentation, its tutorials run, into docs/_build/html"
 	@echo "make dist    the sdist, and the wheel that it builds, into dist"
-	@echo "make bench   speed, as ratios to a baseline of the same run"
+	@echo "make bench   speed, as ratios to a baseline of the same run, and against the last commit"
+	@echo "make bench-peers  this package beside xcsf and tabular Q-learning"
+	@echo "make publish both benchmarks, their tables written into docs/performance"
 	@echo "make lint | types | layers | unit | format | clean"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -22,6 +25,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(STAMP)
+
+# The peer is GPL: only the benchmark imports it, and only this target installs it.
+$(PEERS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	touch $(PEERS)
 
 test: lint types layers unit
 
@@ -53,12 +61,19 @@ dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist
 
 bench: $(STAMP)
-	PYTHONPATH=tests $(BIN)/python benchmarks/run.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/run.py $(OPTIONS)
+
+# Threads that wait must not take the core from the one that works.
+bench-peers: $(PEERS)
+	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/peers.py $(OPTIONS)
+
+publish:
+	$(MAKE) bench bench-peers OPTIONS=--publish
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist runs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .bench
+	rm -rf $(VENV) build dist runs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

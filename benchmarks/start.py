@@ -1,36 +1,76 @@
-"""Starting up: from a cold cache, and from a warm one in a process of its own."""
+"""Starting up, each in a process of its own, beside processes that load Numba or compile little."""
 
 import os
 import subprocess
 import sys
 import tempfile
-import time
+from pathlib import Path
+from typing import Final
 
-__all__ = ["measure"]
+from measurement import Measurement, seconds_of
 
-FIRST_STEP = """
+__all__ = ["FIRST_STEP", "measure"]
+
+FIRST_STEP: Final = """
 from xcskit import XCSF, frozen_lake, presets
 lake = frozen_lake("8x8")
 XCSF.on(lake, presets.bishop2020(), seed=1).train(lake, 1)
 """
+COLD_ROUNDS: Final = 2
+BARE: Final = "pass"
+IMPORT: Final = "import xcskit"
+NUMBA: Final = "import numba"
+COMPILE_LITTLE: Final = """
+import numba
+import numpy as np
+
+@numba.njit
+def spread(values):
+    total, squares = 0.0, 0.0
+    for value in values:
+        total += value
+        squares += value * value
+    return (squares / values.size - (total / values.size) ** 2) ** 0.5
+
+spread(np.arange(9.0))
+"""
 
 
-def _seconds(code: str, cache: str) -> float:
-    began = time.perf_counter()
-    environment = {**os.environ, "XCSKIT_CACHE_DIR": cache}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603 - our own code
-    return time.perf_counter() - began
+def _process(code: str, cache: Path) -> float:
+    environment = {**os.environ, "XCSKIT_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", code]
+    return seconds_of(lambda: subprocess.run(command, check=True, env=environment))  # noqa: S603 - the code above
 
 
-def measure(rounds: int = 3) -> list[tuple[str, str]]:
-    """Time processes from their start to their end."""
-    with tempfile.TemporaryDirectory() as cache:
-        cold = _seconds(FIRST_STEP, cache)
-        warm = min(_seconds(FIRST_STEP, cache) for _ in range(rounds))
-        imports = min(_seconds("import xcskit", cache) for _ in range(rounds))
-        bare = min(_seconds("pass", cache) for _ in range(rounds))
+def measure(rounds: int = 5) -> list[Measurement]:
+    """Time processes from their start to their end, in turns: the best of several."""
+    times: dict[str, list[float]] = {}
+
+    def take(name: str, code: str, cache: Path) -> None:
+        times.setdefault(name, []).append(_process(code, cache))
+
+    with tempfile.TemporaryDirectory() as folder:
+        colds = [Path(folder) / f"cold {number}" for number in range(COLD_ROUNDS)]
+        for cold in colds:
+            take("cold", FIRST_STEP, cold)
+            take("little", COMPILE_LITTLE, cold)
+        for _ in range(rounds):
+            take("bare", BARE, colds[0])
+            take("import", IMPORT, colds[0])
+            take("numba", NUMBA, colds[0])
+            take("warm", FIRST_STEP, colds[0])
+        kept = [path.stat().st_size for path in colds[0].rglob("*") if path.is_file()]
+    best = {name: min(seconds) for name, seconds in times.items()}
     return [
-        ("process to first step, cold cache (compiles)", f"{cold:.1f} s"),
-        ("process to first step, warm cache", f"{warm:.2f} s"),
-        ("process that imports xcskit / one that imports nothing", f"{imports / bare:.1f} x"),
+        Measurement("a process that does nothing", best["bare"], "s"),
+        Measurement("a process that imports xcskit", best["import"], "s"),
+        Measurement("a process that imports Numba", best["numba"], "s"),
+        Measurement("a process that compiles ten lines", best["little"], "s"),
+        Measurement("to the first step, nothing compiled yet", best["cold"], "s"),
+        Measurement("to the first step, later", best["warm"], "s"),
+        Measurement("imports xcskit / does nothing", best["import"] / best["bare"], "x"),
+        Measurement("first step, later / imports Numba", best["warm"] / best["numba"], "x"),
+        Measurement("first step ever / compiles ten lines", best["cold"] / best["little"], "x"),
+        Measurement("kernels compiled for it, and kept", len(kept), "files"),
+        Measurement("machine code kept for it", sum(kept) / 1e6, "MB"),
     ]

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from measurement import Measurement, seconds_of
 from oracle.environment import train
 from oracle.parameters import Parameters
 from oracle.xcsf import Xcsf
-from timing import seconds_of
 from twins import world_of
 from xcskit.evaluation import against
 from xcskit.learner import XCSF, presets
@@ -30,9 +30,9 @@ def _oracle(mdp: TabularMdp, seed: int) -> Callable[[], object]:
     return lambda: train(twin, world, ORACLE_STEPS)
 
 
-def measure(rounds: int = 5) -> list[tuple[str, str]]:
+def measure(rounds: int = 5) -> list[Measurement]:
     """Train engine and oracle in turns, and give the best of each."""
-    rows: list[tuple[str, str]] = []
+    rows: list[Measurement] = []
     for name, slip, steps in SETTINGS:
         mdp = frozen_lake("8x8", slip=slip)
         _engine(mdp, 1, seed=0)()
@@ -41,11 +41,10 @@ def measure(rounds: int = 5) -> list[tuple[str, str]]:
             engine = max(engine, steps / seconds_of(_engine(mdp, steps, seed)))
             oracle = max(oracle, ORACLE_STEPS / seconds_of(_oracle(mdp, seed)))
         rows += [
-            (f"{name}, {steps:,} steps, evaluated every {EVERY:,}", f"{engine:,.0f} steps/s"),
-            (
-                f"{name}, oracle (interpreted), first {ORACLE_STEPS:,} steps",
-                f"{oracle:,.0f} steps/s",
+            Measurement(f"{name}, {steps:,} steps, evaluated every {EVERY:,}", engine, "steps/s"),
+            Measurement(
+                f"{name}, oracle (interpreted), first {ORACLE_STEPS:,} steps", oracle, "steps/s"
             ),
-            (f"{name}, engine / oracle", f"{engine / oracle:,.0f} x"),
+            Measurement(f"{name}, engine / oracle", engine / oracle, "x"),
         ]
     return rows

@@ -1,0 +1,171 @@
+"""What the benchmarks rest on: their history, and that all contestants learn the same thing."""
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import history
+import run as benchmark_run
+from contestants import OWN, Driven, PlainQ, World
+from measurement import Measurement, shown
+from xcskit.evaluation import value_error
+from xcskit.mdp import frozen_lake, solve
+
+NUMBERS = (Measurement("engine / oracle", 100.0, "x"), Measurement("engine", 2e6, "steps/s"))
+
+
+def at(commit: str, factor: float = 1.0, **origin: Any) -> pl.DataFrame:
+    """Give a run of other code, whose numbers are greater by a factor."""
+    run = history.table_of({"training": NUMBERS})
+    known = {"commit": commit, "is_dirty": False, "machine": "this", **origin}
+    return run.with_columns(
+        pl.col("value") * factor, *(pl.lit(value).alias(name) for name, value in known.items())
+    )
+
+
+def against(folder: Path, run: pl.DataFrame) -> list[float | None]:
+    return history.changes(run, history.reference(history.load(folder), run))
+
+
+def test_a_run_is_kept_whole_and_nothing_before_it_is_touched(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert len(history.load(folder)) == 0
+    run = history.table_of({"training": NUMBERS, "start": NUMBERS[:1]})
+    first = history.keep(run, folder)
+    written = first.read_bytes()
+    history.keep(run.with_columns(pl.col("value") * 2.0), folder)
+    assert first.read_bytes() == written
+    kept = history.load(folder)
+    assert kept.schema == history.SCHEMA
+    assert kept["value"].to_list() == [100.0, 2e6, 100.0, 200.0, 4e6, 200.0]
+    assert kept["versions"].str.contains("numba").all()
+
+
+def test_only_what_noise_leaves_alone_is_compared(tmp_path: Path) -> None:
+    history.keep(at("a"), tmp_path)
+    ratio, speed = against(tmp_path, at("b", 1.1))
+    assert ratio == pytest.approx(0.1)
+    assert speed is None
+
+
+def test_a_first_run_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    assert against(tmp_path, at("a")) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("before", "run", "change"),
+    [
+        pytest.param([at("a"), at("b", 2.0)], at("c"), -0.5, id="the newest commit counts"),
+        pytest.param([at("a"), at("b", 2.0)], at("b", 3.0), 2.0, id="not the same commit"),
+        pytest.param([at("a"), at("b", 2.0)], at("b", is_dirty=True), -0.5, id="edits: its base"),
+        pytest.param([at("a"), at("b", 2.0, is_dirty=True)], at("c"), 0.0, id="no uncommitted"),
+        pytest.param([at("a"), at("b", 2.0, machine="that")], at("c"), 0.0, id="this machine's"),
+        pytest.param([at(""), at("", 2.0)], at("c"), None, id="code of no commit"),
+        pytest.param([at("a", f) for f in (9.0, 1.0, 2.0)], at("b"), -0.5, id="median of several"),
+    ],
+)
+def test_the_last_commit(
+    tmp_path: Path, before: Sequence[pl.DataFrame], run: pl.DataFrame, change: float | None
+) -> None:
+    for earlier in before:
+        history.keep(earlier, tmp_path)
+    assert against(tmp_path, run)[0] == (None if change is None else pytest.approx(change))
+
+
+def test_the_command_prints_keeps_and_compares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Toy:
+        """A benchmark: two numbers."""
+
+        @staticmethod
+        def measure() -> list[Measurement]:
+            return list(NUMBERS)
+
+    monkeypatch.setitem(sys.modules, "training", Toy)
+    machine = history.table_of({"training": NUMBERS})["machine"][0]
+    history.keep(at("f" * 40, 0.5, machine=machine), tmp_path)
+    assert benchmark_run.main(["training", "--history", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "fffffffff" in printed
+    assert "+100.0%" in printed
+    assert "2,000,000 steps/s" in printed
+    assert len(history.load(tmp_path)) == 2 * len(NUMBERS)
+
+
+def test_numbers_are_shown_with_three_digits() -> None:
+    assert [shown(value) for value in (1234567.8, 99.96, 0.01234)] == ["1,234,568", "100", "0.0123"]
+
+
+def test_the_plain_world_is_the_model() -> None:
+    """Frequencies of what follows a pair, each within five standard errors of its probability."""
+    lake = frozen_lake("8x8", slip=0.1)
+    world = World(lake, seed=1)
+    n = 20_000
+    followed = np.array([world.step(0, 2)[1] for _ in range(n)])
+    for probability, state, _, _ in lake.outcomes_of(0, 2):
+        deviation = math.sqrt(probability * (1 - probability) / n)
+        assert abs((followed == state).mean() - probability) < 5 * deviation
+    begun = np.bincount([world.begin() for _ in range(n)], minlength=lake.n_states) / n
+    np.testing.assert_array_less(abs(begun - lake.training_start), 0.006)
+
+
+def test_plain_q_learning_learns_the_optimum() -> None:
+    lake = frozen_lake("4x4")
+    pupil = Driven(PlainQ(lake, 1), lake, 1)
+    pupil.advance(20_000)
+    pupil.advance(20_000)
+    assert value_error(pupil.values(), solve(lake, gamma=0.95), lake.states) < 0.001
+
+
+@pytest.mark.parametrize("entry", OWN, ids=lambda entry: entry.name)
+def test_contestants_answer_for_every_state_that_counts(entry: Any) -> None:
+    lake = frozen_lake("4x4", slip=0.1)
+    contestant = entry.make(lake, 1)
+    contestant.advance(30)
+    contestant.advance(1)
+    assert contestant.values().shape == (len(lake.states), lake.n_actions)
+    again = entry.make(lake, 1)
+    again.advance(31)
+    np.testing.assert_array_equal(contestant.values(), again.values())
+    assert contestant.n_rules() == again.n_rules()
+
+
+POPULATION = {
+    "classifiers": [
+        {
+            "fitness": fitness,
+            "action": {"action": action},
+            "condition": {"bound1": [a, 0.0], "bound2": [b, 1.0]},
+            "prediction": {"weights": weights},
+        }
+        for fitness, action, a, b, weights in (
+            (0.75, 0, 0.5, 0.0, [0.1, 1.0, 0.0]),
+            (0.25, 0, 0.0, 1.0, [0.2, 0.0, 1.0]),
+            (0.5, 1, 0.9, 1.0, [0.3, 0.0, 0.0]),
+        )
+    ]
+}
+
+
+def test_a_population_of_xcsf_is_read_with_its_holes() -> None:
+    peer = pytest.importorskip("peer_xcsf", reason="xcsf is installed by make bench-peers alone")
+    found = peer.values_of(POPULATION, np.array([[0.5, 1.0], [1.0, 0.0]]), 2.0, 2)
+    mixed = 0.75 * (0.2 + 0.5) + 0.25 * (0.4 + 1.0)
+    np.testing.assert_allclose(found, [[mixed, np.nan], [0.4, 0.6]])
+
+
+def test_what_is_read_from_xcsf_is_what_it_predicts() -> None:
+    peer = pytest.importorskip("peer_xcsf", reason="xcsf is installed by make bench-peers alone")
+    lake = frozen_lake("4x4", slip=0.1)
+    for setting in (peer.NEAREST, peer.SUITED):
+        pupil = peer.Peer(lake, 1, setting, 1)
+        Driven(pupil, lake, 1).advance(300)
+        assert pupil.n_rules() > lake.n_actions
+        pupil.check()
