@@ -21,7 +21,7 @@ from measurement import Measurement, shown, write_table
 
 __all__ = ["main"]
 
-NAMES: Final = ("training", "start", "compaction", "instructions")
+NAMES: Final = ("training", "steps", "start", "compaction", "instructions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,12 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run = history.table_of({name: measured[name]})
         console.print(_table(title, run, history.reference(before, run)))
         if given.publish:
-            rows = [(m.quantity, f"{shown(m.value)} {m.unit}") for m in measured[name]]
-            console.print(f"written: {write_table(name, ('what', 'measured'), rows)}")
+            header, *rows = getattr(module, "tabulate", _tabulate)(measured[name])
+            console.print(f"written: {write_table(name, header, rows)}")
     run = history.table_of(measured)
     if len(run):
         console.print(f"kept in the history: {history.keep(run, given.history)}")
     return 0
+
+
+def _tabulate(measured: Sequence[Measurement]) -> list[tuple[str, ...]]:
+    rows = [(m.quantity, f"{shown(m.value)} {m.unit}") for m in measured]
+    return [("what", "measured"), *rows]
 
 
 def _table(title: str, run: pl.DataFrame, before: pl.DataFrame) -> Table:

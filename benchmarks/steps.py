@@ -15,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from timing import seconds_of
+from measurement import Measurement, seconds_of, shown
 from xcskit.evaluation import against
 from xcskit.kernels.training import train_on_model
 from xcskit.learner import XCSF, presets
 from xcskit.mdp import TabularMdp, frozen_lake, solve
 
-__all__ = ["measure"]
+__all__ = ["UNAVAILABLE", "measure", "tabulate"]
 
+UNAVAILABLE = "not offered here: perf, llvm-symbolizer and nm have to be installed"
 TOOLS = ("perf", "llvm-symbolizer", "nm")
 SETTINGS = (("p 0", 0.0, 400_000), ("p 0.1", 0.1, 800_000))
 EVERY = 5_000
 RUNS = 10
+UNITS = {"ns": "ns", "bytes": "bytes at least", "operations": "operations at least"}
 FREQUENCY = 5_000
 
 LINE_TABLES = {"NUMBA_DEBUGINFO": "1", "NUMBA_BOUNDSCHECK": "0"}
@@ -201,32 +203,52 @@ def _seconds_of_look(mdp: TabularMdp, measured: Callable[[XCSF], object]) -> flo
     return min(seconds_of(lambda: measured(agent)) for _ in range(200))
 
 
-def _count(number: float) -> str:
-    return "" if np.isnan(number) else f"{number:,.0f}"
-
-
-def _rows(name: str, slip: float, steps: int) -> list[tuple[str, ...]]:
+def _measure_setting(name: str, slip: float, steps: int) -> list[Measurement]:
     mdp = frozen_lake("8x8", slip=slip)
     bare = _seconds_bare(mdp, steps) / steps
     look = _seconds_of_look(mdp, against(solve(mdp, gamma=0.95))) / EVERY
     sizes = _sizes(mdp, steps)
-    rows: list[tuple[str, ...]] = [(name, "", "bytes", "operations")]
-    rows += [(f"  {what}", f"{size:,.2f}", "", "") for what, size in vars(sizes).items()]
-    for name_of, share in sorted(_shares(slip, steps).items(), key=lambda row: -row[1]):
-        part = PARTS[name_of]
-        least = (_count(part.n_bytes(sizes)), _count(part.n_operations(sizes)))
-        rows.append((f"  {name_of}", f"{1e9 * share * bare:.0f} ns", *least))
-    rows.append(("  evaluation", f"{1e9 * look:.0f} ns", "", ""))
-    rows.append(("  all", f"{1e9 * (bare + look):.0f} ns", "", ""))
-    return rows
+    parts = {part: share * bare for part, share in _shares(slip, steps).items()}
+    seconds = {**parts, "evaluation": look, "all": bare + look}
+    rows = [Measurement(f"{what}, {name}", size, "a step") for what, size in vars(sizes).items()]
+    rows += [Measurement(f"{part}, {name}", 1e9 * spent, "ns") for part, spent in seconds.items()]
+    for part, least in PARTS.items():
+        rows += [
+            Measurement(f"{part}, {name}", least.n_bytes(sizes), "bytes"),
+            Measurement(f"{part}, {name}", least.n_operations(sizes), "operations"),
+        ]
+    return [row for row in rows if not np.isnan(row.value)]
 
 
-def measure() -> list[tuple[str, ...]]:
+def measure() -> list[Measurement]:
     """Sample the training of both settings, and set the least cost beside each part."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        return [(f"not offered here: no {', '.join(missing)}", "")]
-    return [row for setting in SETTINGS for row in _rows(*setting)]
+    if any(shutil.which(tool) is None for tool in TOOLS):
+        return []
+    return [row for setting in SETTINGS for row in _measure_setting(*setting)]
+
+
+def tabulate(measured: list[Measurement]) -> list[tuple[str, ...]]:
+    """Put each part of a step into a row, the dearest first."""
+    columns = [(name, unit) for name, *_ in SETTINGS for unit in ("ns", "bytes", "operations")]
+    cells = {
+        (part, name, m.unit): shown(m.value)
+        for m in measured
+        for part, _, name in [m.quantity.rpartition(", ")]
+    }
+    parts = [m.quantity.rpartition(", ")[0] for m in sorted(measured, key=_dearest)]
+    header = ("a step's", *(f"{name}: {UNITS[unit]}" for name, unit in columns))
+    rows = [
+        (part, *(cells.get((part, *column), "") for column in columns))
+        for part in dict.fromkeys(parts)
+        if (part, SETTINGS[0][0], "ns") in cells
+    ]
+    return [header, *rows]
+
+
+def _dearest(measurement: Measurement) -> tuple[bool, float]:
+    """Order by nanoseconds, the whole last."""
+    is_sum = measurement.quantity.startswith("all")
+    return is_sum, -measurement.value if measurement.unit == "ns" else 0.0
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pytest
 
 import history
 import run as benchmark_run
+import steps
 from contestants import OWN, Driven, PlainQ, World
 from measurement import Measurement, shown
 from xcskit.evaluation import value_error
@@ -169,3 +170,24 @@ def test_what_is_read_from_xcsf_is_what_it_predicts() -> None:
         Driven(pupil, lake, 1).advance(300)
         assert pupil.n_rules() > lake.n_actions
         pupil.check()
+
+
+def test_each_part_of_a_step_lives_in_files_that_are_there() -> None:
+    kernels = {
+        path.name for path in (Path(sys.modules["xcskit"].__path__[0]) / "kernels").rglob("*.py")
+    }
+    assert set(steps.PART_OF) <= kernels
+
+
+def test_parts_of_a_step_stand_in_a_table_the_dearest_first_and_all_of_it_last() -> None:
+    measured = [
+        Measurement("rules, p 0", 700.0, "a step"),
+        Measurement("update, p 0", 100.0, "ns"),
+        Measurement("deletion, p 0", 150.0, "ns"),
+        Measurement("all, p 0", 250.0, "ns"),
+        Measurement("update, p 0", 2000.0, "bytes"),
+    ]
+    header, *rows = steps.tabulate(measured)
+    assert header[:3] == ("a step's", "p 0: ns", "p 0: bytes at least")
+    assert [row[0] for row in rows] == ["deletion", "update", "all"]
+    assert rows[1][1:3] == ("100", "2,000")
