@@ -43,7 +43,10 @@ def read_environment(name: str, slip: float | None, options: list[str] | None) -
     from xcskit.mdp import load_environment  # noqa: PLC0415 - help appears at once
 
     settings = dict(_setting(option) for option in options or ())
-    return load_environment(name, **settings, **({} if slip is None else {"slip": slip}))
+    if slip is not None and settings.setdefault("slip", slip) != slip:
+        msg = f"slip is {slip} by --slip, and {settings['slip']} by --option: give one of them"
+        raise ConfigurationError(msg)
+    return load_environment(name, **settings)
 
 
 def _setting(option: str) -> tuple[str, object]:

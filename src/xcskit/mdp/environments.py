@@ -43,6 +43,7 @@ ENVIRONMENTS: Final[dict[str, Callable[..., TabularMdp]]] = {
 
 def load_environment(
     name: str | Path,
+    /,
     **options: Any,  # noqa: ANN401 - each environment has its own
 ) -> TabularMdp:
     """Give the model that a name stands for.
