@@ -59,6 +59,7 @@ class Fu:
     def select(self, rules: RuleSet, niches: Niches, solution: Solution | None) -> Bools:
         """Give a mask of the rules to keep."""
         first, niches_of = niches.by_rule
+        actions = rules.actions
         values = niches.q_values(rules.fitness)
         loss = begin_loss(self.loss, niches, values, solution)
         limit = loss.value + self.tolerance
@@ -69,11 +70,10 @@ class Fu:
             if (n_left[touched] == 1).any():
                 continue
             kept[rule] = False
-            states = np.unique(touched // niches.n_actions)
+            # A rule has one action, so that each of its niches lies in another state.
+            states = touched // niches.n_actions
             changed = values[states]
-            row = np.searchsorted(states, touched // niches.n_actions)
-            new = niches.values_of(rules.fitness, kept, touched)
-            changed[row, touched % niches.n_actions] = new
+            changed[:, actions[rule]] = niches.values_of(rules.fitness, kept, touched)
             if loss.would_be(states, changed) <= limit:
                 loss.accept()
                 values[states] = changed
