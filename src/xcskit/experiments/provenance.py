@@ -22,7 +22,7 @@ from xcskit.kernels.compiler import cache_directory
 __all__ = ["engine_fingerprint", "provenance"]
 
 _PACKAGE = Path(xcskit.__file__).parent
-_ABOVE_TRIALS = {"cli", "experiments", "paper", "plots", "__pycache__"}
+_ABOVE_TRIALS = {"cli", "explorer", "paper", "plots", "__pycache__"}
 _VERSIONS = ("xcskit", "numpy", "numba", "scipy", "gymnasium", "polars")
 _DIGITS = 16
 
@@ -30,8 +30,8 @@ _DIGITS = 16
 def engine_fingerprint(function: TrialFunction) -> str:
     """Give a hash of the code that determines what a trial function returns.
 
-    Covers the file that defines the function, every layer of the package below the experiments,
-    and the compiler's and SciPy's versions. What the function imports from elsewhere is not seen:
+    Covers the file that defines the function, the package up to and with the experiments, and the
+    compiler's and SciPy's versions. What the function imports from elsewhere is not seen:
     keep what determines a trial in its file, or in the trial.
 
     Parameters
