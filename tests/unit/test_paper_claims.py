@@ -191,7 +191,16 @@ def value_of(name: str, **of: Any) -> float:
         ("share_degraded", {**B_OVER_A, "column": "policy_accuracy"}, 0.1),
         ("share_of_outliers", {"variant": "p0.1", "group": "A"}, 0.2),
         ("accuracy_of_incomplete", {"variant": "p0.1", "group": "A"}, -0.3),
-        ("parted_pairs", {"variant": "p0.1", "group": "B", "over": "A"}, 1.0),
+        ("n_changed", {**B_OVER_A, "accuracy": [0.0, 0.05], "steps": [0.0, 1.0]}, 8.0),
+        ("n_changed", {**B_OVER_A, "accuracy": [0.0, 0.05], "steps": [5.0, 200.0]}, 1.0),
+        ("n_changed", {**B_OVER_A, "accuracy": [0.09, 0.2], "steps": [0.0, 0.0]}, 1.0),
+        (
+            "ratio_of_facts",
+            {"column": "target_error", "over": "n_tied", "variant": "p0"},
+            0.01 / 23,
+        ),
+        ("gnmc_greatest_growth", {"variant": "p0", "column": "n_rules"}, -20.0),
+        ("gnmc_greatest_growth", {"variant": "p0", "column": "mean_absolute_error"}, 0.02),
         (
             "rank_correlation_with_steps",
             {"variant": "p0.1", "column": "repaired_share", "group": "B"},
@@ -237,7 +246,8 @@ def test_few_of_the_wrong_actions_may_be_in_the_named_states() -> None:
 
 
 def test_no_example_found_is_no_proof_that_there_is_none() -> None:
-    assert np.isnan(value_of("parted_pairs", variant="p0.1", group="A", over="A"))
+    much = {"accuracy": [0.0, 0.05], "steps": [5.0, 200.0]}
+    assert np.isnan(value_of("n_changed", variant="p0.1", group="A", over="A", **much))
 
 
 def test_medians_leave_out_what_is_undefined() -> None:
@@ -324,9 +334,18 @@ def test_every_claim_of_the_table_is_well_formed() -> None:
     assert len({claim.id for claim in claims}) == len(claims) >= 30
     for claim in claims:
         assert claim.gist.endswith(".")
-        assert claim.conditions
+        assert bool(claim.conditions) != claim.untested.endswith(".")
         assert claim.only in {"", "8x8"}
         assert all(item.what for item in claim.conditions)
+
+
+def test_an_untested_claim_says_why_and_cannot_be_told() -> None:
+    claim = Claim(id="a", section="", gist="", untested="Nothing was trained.")
+    (judged,) = judge([claim], TABLES, "8x8", np.random.default_rng(1))
+    assert judged.verdict == "cannot be told"
+    assert judged.to_dict()["untested"] == "Nothing was trained."
+    with pytest.raises(ConfigurationError, match="claim 'b' needs conditions, or words"):
+        Claim(id="b", section="", gist="")
 
 
 def test_every_measurement_decides_some_claim() -> None:

@@ -8,9 +8,14 @@ import polars as pl
 import pytest
 
 from xcskit.errors import ConfigurationError
-from xcskit.mdp import Solution, frozen_lake, solve
+from xcskit.mdp import Solution, TabularMdp, frozen_lake, solve
 from xcskit.paper.agreement import agreement_table
-from xcskit.paper.evidence import least_steps, rank_correlation
+from xcskit.paper.evidence import (
+    environments_table,
+    least_steps,
+    random_success,
+    rank_correlation,
+)
 from xcskit.paper.policies import mark_published, policy_facts, slip_states
 from xcskit.paper.published import published_actions, published_rollouts
 from xcskit.paper.specification import lake_of, paper_specification
@@ -76,6 +81,47 @@ def test_shortest_ways_are_those_of_the_values_without_slip() -> None:
     assert calm.v[states] == pytest.approx(0.95 ** (steps[states] - 1))
     pocket = least_steps(frozen_lake(["SFG", "HHH", "FFF"]))
     assert pocket[[0, 1, 6, 7, 8]].tolist() == [2, 1, np.inf, np.inf, np.inf]
+
+
+def test_actions_at_random_reach_the_goal_as_often_as_a_walk_on_a_line_does() -> None:
+    """Between a hole and the goal, n steps apart, by chance k / n: the gambler's ruin."""
+    line = frozen_lake(["HFSFFG"])
+    assert random_success(line)[1:5] == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    slippery = frozen_lake(["HFSFFG"], slip=0.3)
+    assert random_success(slippery) == pytest.approx(random_success(line))
+
+
+def test_facts_of_the_environments_are_those_of_the_models(solution: Solution) -> None:
+    policies = pl.DataFrame({"variant": "p0.1", "least_stg": [14, 15]})
+    facts = environments_table({"p0.1": solution}, policies, 0.01).row(0, named=True)
+    assert (facts["n_states"], facts["n_tied"], facts["n_small_gaps"]) == (53, 0, 11)
+    assert facts["start_value"] == pytest.approx(0.42559, abs=5e-6)
+    assert facts["error_of_zero"] == pytest.approx(0.4446, abs=5e-5)
+    default = solve(frozen_lake("8x8", slip=2 / 3), 0.95)
+    assert facts["default_start_value"] == default.v[0] < facts["start_value"] / 2
+    walks = np.random.default_rng(1)
+    assert facts["random_success_anywhere"] == pytest.approx(
+        _share_of_random_walks_that_succeed(solution.mdp, walks, 20_000), abs=0.006
+    )
+
+
+def _share_of_random_walks_that_succeed(
+    mdp: TabularMdp, random: np.random.Generator, n_walks: int
+) -> float:
+    """Step many walks at once; the tolerance above is five standard errors."""
+    walking = random.choice(mdp.n_states, n_walks, p=mdp.training_start)
+    n_successes = 0
+    while walking.size:
+        table = mdp.outcomes
+        pairs = walking * mdp.n_actions + random.integers(mdp.n_actions, size=walking.size)
+        rows = table.first[pairs]
+        drawn, chance = random.random(walking.size), table.probability[rows]
+        while (late := drawn >= chance).any():
+            rows = rows + late
+            chance = np.where(late, chance + table.probability[rows], chance)
+        n_successes += int(table.is_success[rows].sum())
+        walking = table.next_state[rows][~table.is_terminated[rows]]
+    return n_successes / n_walks
 
 
 def test_steps_are_means_over_those_that_reach_the_goal() -> None:

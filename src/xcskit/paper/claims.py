@@ -125,6 +125,8 @@ class Claim:
         A name, where the paper says it, and what.
     conditions
         All of them have to hold.
+    untested
+        Why there are none, where a run of the paper's experiments cannot decide the claim.
     only
         The map that the claim is about; any if empty.
     """
@@ -132,8 +134,15 @@ class Claim:
     id: str
     section: str
     gist: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Condition, ...] = ()
+    untested: str = ""
     only: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a claim that is neither tested nor said to be untested."""
+        if bool(self.conditions) == bool(self.untested):
+            msg = f"claim {self.id!r} needs conditions, or words on why it is untested"
+            raise ConfigurationError(msg)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +155,12 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the claim: that of its worst condition."""
+        """The verdict on the claim: that of its worst condition; untested, it cannot be told."""
         if "does not hold" in self.verdicts:
             return "does not hold"
-        return "cannot be told" if "cannot be told" in self.verdicts else "holds"
+        if self.claim.untested or "cannot be told" in self.verdicts:
+            return "cannot be told"
+        return "holds"
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data, for JSON."""
@@ -158,6 +169,7 @@ class Judged:
             "section": self.claim.section,
             "gist": self.claim.gist,
             "verdict": self.verdict,
+            "untested": self.claim.untested,
             "conditions": [
                 {
                     "what": condition.what,
@@ -186,7 +198,7 @@ def load_claims() -> tuple[Claim, ...]:
     return tuple(
         Claim(
             **{key: value for key, value in table.items() if key != "conditions"},
-            conditions=tuple(Condition.from_table(row) for row in table["conditions"]),
+            conditions=tuple(Condition.from_table(row) for row in table.get("conditions", ())),
         )
         for table in tomllib.loads(text)["claims"]
     )

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import sparse, stats
 
 from xcskit.compaction import Pdrc
 from xcskit.evaluation import is_correct
-from xcskit.mdp import Solution, TabularMdp
+from xcskit.evaluation.chains import solver_of
+from xcskit.mdp import Solution, TabularMdp, frozen_lake, solve
 from xcskit.paper.instances import MASSES, Instance
 from xcskit.typing import Bools, Floats, Ints
 
@@ -20,11 +21,16 @@ __all__ = [
     "gnmc_table",
     "instances_table",
     "least_steps",
+    "random_success",
     "rank_correlation",
 ]
 
 RHOS = np.arange(100) / 100.0
 """The mass removal factors of the paper's compaction figure."""
+
+_DEFAULT_SLIP = 2.0 / 3.0
+_YOUNG = 50
+"""theta_sub and theta_del: a rule with less experience is trusted by neither."""
 
 
 def environments_table(
@@ -45,6 +51,7 @@ def environments_table(
     for variant, solution in solutions.items():
         states = solution.mdp.states
         start = int(np.argmax(solution.mdp.test_start))
+        by_chance = random_success(solution.mdp)
         distance = least_steps(solution.mdp)
         can = states[np.isfinite(distance[states])]
         rows.append(
@@ -54,6 +61,9 @@ def environments_table(
                 "n_tied": int((solution.advocacy[states].sum(axis=1) > 1).sum()),
                 "n_small_gaps": int((_gaps(solution, states) < target_error).sum()),
                 "start_value": float(solution.v[start]),
+                "default_start_value": _default_start_value(solution),
+                "random_success": float(by_chance @ solution.mdp.test_start),
+                "random_success_anywhere": float(by_chance @ solution.mdp.training_start),
                 "error_of_zero": float(np.abs(solution.q[states]).mean()),
                 "target_error": target_error,
                 "least_steps": _finite(distance[start]),
@@ -74,6 +84,24 @@ def least_steps(mdp: TabularMdp) -> Floats:
         is_known = np.isfinite(steps[mdp.outcomes.next_state])
         arrives = is_known & ~mdp.outcomes.is_terminated & np.isinf(steps[origin])
     return steps
+
+
+def random_success(mdp: TabularMdp) -> Floats:
+    """Give the exact chance of reaching a goal by actions drawn at random, from each state."""
+    table, n = mdp.outcomes, mdp.n_states
+    origin = table.states_of_rows(mdp.n_actions)
+    chance = table.probability / mdp.n_actions
+    on = ~table.is_terminated
+    among = sparse.csr_array((chance[on], (origin[on], table.next_state[on])), shape=(n, n))
+    return solver_of(among)(np.bincount(origin, chance * table.is_success, n))
+
+
+def _default_start_value(solution: Solution) -> float | None:
+    """Give V* at the start were the slip that of the environment as it comes."""
+    if solution.mdp.layout is None:
+        return None
+    lake = frozen_lake(list(solution.mdp.layout.rows), slip=_DEFAULT_SLIP)
+    return float(solve(lake, solution.gamma).v @ lake.test_start)
 
 
 def _finite(number: float) -> float | None:
@@ -165,6 +193,7 @@ def _row(instance: Instance) -> dict[str, Any]:
         ),
         "greatest_drop": _greatest_drop(instance),
         **_by_experience(instance),
+        **_by_age(instance),
         "mass_correlation": _mass_correlation(instance),
         "numerosity_by_fitness": rank_correlation(rules.fitness, rules.numerosity),
         **{f"kept_fitness_{group}": _mean_fitness(instance, group) for group in ("B", "C")},
@@ -216,6 +245,22 @@ def _by_experience(instance: Instance) -> dict[str, int]:
         "n_experience_holes": int(instance.niches.keep(most).is_hole.sum()),
         "safe_experience": safe,
         "n_safe_rules": int((experience >= safe).sum()),
+    }
+
+
+def _by_age(instance: Instance) -> dict[str, float | None]:
+    """Say how many rules are young, and how far from Q* these and the others predict."""
+    rules, niches, solution = instance.rules, instance.niches, instance.solution
+    is_young = np.asarray(rules["experience"]) < _YOUNG
+    best = solution.q[solution.mdp.states].ravel()[niches.niche_of]
+    error = np.abs(niches.predictions - best)
+    parts = {"young": is_young[niches.members], "others": ~is_young[niches.members]}
+    return {
+        "share_young": float(is_young.mean()),
+        **{
+            f"error_of_{name}": float(error[part].mean()) if part.any() else None
+            for name, part in parts.items()
+        },
     }
 
 

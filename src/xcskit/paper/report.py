@@ -131,11 +131,12 @@ def _claim(item: Judged) -> str:
             item.claim.conditions, item.measured, item.verdicts, strict=True
         )
     )
+    details = f"<ul>{conditions}</ul>" if conditions else f"<p>{escape(item.claim.untested)}</p>"
     return (
         f'<article class="claim" id="claim-{escape(item.claim.id)}">'
         f"<p>{_verdict(item.verdict)} {escape(item.claim.gist)}</p>"
         f'<p class="soft">{escape(item.claim.section)} · <code>{escape(item.claim.id)}</code></p>'
-        f"<ul>{conditions}</ul></article>"
+        f"{details}</article>"
     )
 
 

@@ -106,18 +106,28 @@ def rank_correlation_with_steps(
 
 
 @measurement
-def parted_pairs(tables: Tables, *, variant: str, group: str, over: str) -> Statistic:
-    """Count instances whose accuracy hardly changes between groups while steps-to-goal do much.
+def n_changed(
+    tables: Tables,
+    *,
+    variant: str,
+    group: str,
+    over: str,
+    accuracy: tuple[float, float],
+    steps: tuple[float, float],
+) -> Statistic:
+    """Count instances whose accuracy and steps-to-goal change by so much between two groups.
 
-    Hardly: by at most 0.05. Much: the exact expected steps-to-goal by at least 5. Undefined where
-    none is found, as that does not prove that there are none.
+    ``accuracy`` and ``steps`` are the least and the most that policy accuracy and exact expected
+    steps change by. Undefined where none is found, as that does not prove that there are none.
     """
-    accuracy, steps = (
-        [column_of(tables, "policies", name, group=g, variant=variant) for g in (group, over)]
-        for name in ("policy_accuracy", "expected_steps")
-    )
-    is_parted = (np.abs(accuracy[0] - accuracy[1]) <= 0.05) & (np.abs(steps[0] - steps[1]) >= 5.0)
-    count = float(is_parted.sum()) or np.nan
+    is_such = np.True_
+    for name, (least, most) in (("policy_accuracy", accuracy), ("expected_steps", steps)):
+        first, second = (
+            column_of(tables, "policies", name, group=g, variant=variant) for g in (group, over)
+        )
+        change = np.abs(first - second)
+        is_such = is_such & (least <= change) & (change <= most)
+    count = float(is_such.sum()) or np.nan
     return lambda rows: np.full(len(rows), count)
 
 

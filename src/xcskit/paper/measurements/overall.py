@@ -73,6 +73,14 @@ def fact(tables: Tables, *, column: str, variant: str) -> Statistic:
 
 
 @measurement
+def ratio_of_facts(tables: Tables, *, column: str, over: str, variant: str) -> Statistic:
+    """Divide a number of the environment by another, both computed exactly."""
+    facts = tables["environments"].filter(variant=variant)
+    value = float(ratio(facts[column].item(), facts[over].item()))
+    return lambda rows: np.full(len(rows), value)
+
+
+@measurement
 def over_fact(tables: Tables, *, column: str, fact: str, variant: str) -> Statistic:
     """Divide the mean of an instances' column by a number of the environment."""
     values = column_of(tables, "instances", column, variant=variant)

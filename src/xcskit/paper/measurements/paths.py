@@ -1,6 +1,7 @@
 """Measurements along the paths of GNMC."""
 
 import numpy as np
+import polars as pl
 from scipy import stats
 
 from xcskit.paper.measurements.base import Statistic, Tables, column_of, measurement, ratio
@@ -79,6 +80,15 @@ def gnmc_greatest_step(
         return ratio(steps.max(axis=-1), np.ptp(values, axis=-1))
 
     return step
+
+
+@measurement
+def gnmc_greatest_growth(tables: Tables, *, variant: str, column: str) -> Statistic:
+    """Give by how much a column grows between neighbouring rho, at most, on any path there is."""
+    paths = tables["gnmc"].filter(variant=variant).sort("mass", "seed", "rho")
+    values = paths[column].cast(pl.Float64).to_numpy().reshape(-1, paths["rho"].n_unique())
+    growth = float(np.diff(values, axis=1).max())
+    return lambda rows: np.full(len(rows), growth)
 
 
 @measurement
