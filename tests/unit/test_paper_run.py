@@ -73,6 +73,7 @@ def test_the_page_needs_nothing_else_and_says_that_it_is_quick(made: PaperRun) -
     assert not re.findall(r"url\((?!data:)|@import|<script", page)
     for item in made.judged:
         assert f'id="claim-{item.claim.id}"' in page
+        assert item.claim.untested in page
 
 
 def test_another_map_has_no_published_numbers(
@@ -85,7 +86,9 @@ def test_another_map_has_no_published_numbers(
     assert not (tmp_path / "out/tables/agreement.csv").exists()
     page = (tmp_path / "out/report.html").read_text()
     assert "frozenlake-4x3" in page
-    assert "Published" not in page
+    assert "published" not in page.lower()
+    drawn = pl.read_csv(tmp_path / "out/figures/table-2-distributions.csv")
+    assert drawn["source"].unique().to_list() == ["here"]
     assert 'id="claim-worst-states"' not in page
 
 
@@ -93,10 +96,16 @@ def test_the_command_says_what_is_wrong_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["paper", "--map", "atlantis", "--out", str(tmp_path)]) == 2
+    (tmp_path / "lake.txt").write_text("SFH\nHHG\n")
+    assert run(["paper", "--map", str(tmp_path / "lake.txt"), "--out", str(tmp_path / "bad")]) == 1
+    assert not (tmp_path / "bad").exists()
+    assert run(["paper", "--map", "1000000x1000000", "--out", str(tmp_path)]) == 1
     (tmp_path / "file").write_text("")
     assert run(["paper", "--quick", "--out", str(tmp_path / "file")]) == 1
     errors = capsys.readouterr().err.splitlines()
-    assert [line[:15] for line in errors] == ["xcskit: error: "] * 2
+    assert [line[:15] for line in errors] == ["xcskit: error: "] * 4
+    assert "the lake is unsolvable" in errors[1]
+    assert "not enough memory" in errors[2]
 
 
 def test_cells_are_escaped_and_short() -> None:
@@ -126,6 +135,9 @@ frame.addEventListener("load", async () => {{
     width: root.clientWidth,
     needed: Math.max(root.scrollWidth, page.body.scrollWidth),
     headings: page.querySelectorAll("h2").length,
+    text: parseFloat(getComputedStyle(page.body).fontSize),
+    small: Math.max(0, ...[...page.querySelectorAll(".soft, .claim li, figcaption, td")]
+      .map(part => parseFloat(getComputedStyle(part).fontSize))),
     ink: getComputedStyle(page.body).color,
     paper: getComputedStyle(page.body).backgroundColor,
   }});
@@ -178,6 +190,18 @@ def test_every_image_is_shown_and_nothing_overflows(
     assert isinstance(seen["width"], int)
     assert width - 20 <= seen["width"] <= width
     assert seen["needed"] <= seen["width"]
+
+
+@in_browser
+def test_the_printed_page_has_no_small_print_larger_than_its_text(
+    made: PaperRun, tmp_path: Path
+) -> None:
+    """What a printer gets, shown on a screen as wide as a sheet of A4."""
+    page = made.report.read_text().replace("@media print", "@media all")
+    seen, _ = look(page, 794, tmp_path)
+    assert 10 < float(str(seen["text"])) < 14
+    assert float(str(seen["small"])) < float(str(seen["text"]))
+    assert int(str(seen["needed"])) <= int(str(seen["width"]))
 
 
 @in_browser

@@ -114,7 +114,9 @@ def test_files_are_whole_sized_and_the_same_each_time(lake: TabularMdp, tmp_path
     for name in ("one", "two"):
         figure, axes = plots.new_figure(height=2.0)
         plots.plot_cells(lake, axes[0, 0])
+        layout = figure.get_layout_engine()
         png, svg = plots.save_figure(figure, tmp_path / name)
+        assert figure.get_layout_engine() is layout
         contents += [png.read_bytes(), svg.read_bytes()]
     assert contents[:2] == contents[2:]
     image = imread(tmp_path / "one.png")

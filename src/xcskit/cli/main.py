@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_in_words(error), BAD_USAGE, is_debugging=is_debugging)
     except ConfigurationError as error:
         return _fail(str(error), BAD_USAGE, is_debugging=is_debugging)
-    except (XcskitError, OSError) as error:
+    except (XcskitError, OSError, MemoryError) as error:
         return _fail(_in_words(error), FAILED, is_debugging=is_debugging)
     except Exception as error:  # noqa: BLE001 - a person at a shell gets one line, whatever broke
         message = f"unexpected {error!r}; --debug shows where"
@@ -103,6 +103,8 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror is not None:
         file = "" if error.filename is None else f"{str(error.filename)!r}: "
         return f"{file}{error.strerror.lower()}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}; ask for something smaller"
     words: Callable[[], str] = getattr(error, "format_message", error.__str__)
     return words()
 

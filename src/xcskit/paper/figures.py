@@ -16,7 +16,8 @@ from xcskit.files import write_atomically
 from xcskit.mdp import Solution
 from xcskit.paper.instances import MASSES
 from xcskit.paper.measurements import Tables
-from xcskit.paper.published import GROUPS, published_rollouts
+from xcskit.paper.published import GROUPS
+from xcskit.typing import Floats
 
 __all__ = ["FIGURES", "FigureFile", "draw_figures"]
 
@@ -27,6 +28,7 @@ Drawn = tuple[Any, pl.DataFrame]
 _MASS_NAMES = {"fitness": "fitness", "tan": "tan", "inverse_fitness": "inverse fitness"}
 _GROUP_NAMES = {group: f"{group}: {words}" for group, words in GROUPS.items()}
 _GAP_FLOOR = 1e-4
+_ROUND_STEPS = (1, 2, 5, 10, 15, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,9 +220,10 @@ def _gnmc(columns: Mapping[str, str]) -> Callable[[Tables, Solutions], Drawn]:
 
 
 def _distributions(tables: Tables, _: Solutions) -> Drawn:
-    """Draw Table 2's columns, ours and the published, as distributions."""
-    ours = tables["policies"].filter(variant="p0.1")
-    published = published_rollouts()
+    """Draw Table 2's columns as distributions, with the published ones where the map is theirs."""
+    data = tables["table-2"]
+    sources = data["source"].unique(maintain_order=True).to_list()
+    styles = ("-", ":")[: len(sources)]
     columns = {
         "mean_stg": "mean steps-to-goal",
         "max_stg": "maximum steps-to-goal",
@@ -231,32 +234,38 @@ def _distributions(tables: Tables, _: Solutions) -> Drawn:
     for ax, (column, label) in zip(axes.ravel(), columns.items(), strict=True):
         samples = {
             _GROUP_NAMES[group]: [
-                table.filter(group=group)[column].cast(pl.Float64).fill_null(np.inf).to_numpy()
-                for table in (ours, published)
+                _column(data.filter(group=group, source=source), column, np.inf)
+                for source in sources
             ]
             for group in GROUPS
         }
-        plots.plot_distributions(samples, ax)
+        plots.plot_distributions(samples, ax, styles=styles)
         ax.set_xlabel(label)
         if column.endswith("stg"):
-            ax.set_xscale("log")
-            ax.set_xticks(ticks := [15, 20, 50, 100, 200], [str(tick) for tick in ticks])
-            ax.minorticks_off()
+            _ticks_of_steps(ax, _column(data, column, np.nan))
     for ax in axes[:, 0]:
         ax.set_ylabel("share of instances")
-    _legend_below(figure, axes[0, 0])
-    names = ["group", *columns]
-    parts = [
-        table.select(
-            pl.lit(source).alias("source"),
-            *(
-                pl.col(name).cast(kinds)
-                for name, kinds in zip(names, [pl.String] + [pl.Float64] * 4, strict=True)
-            ),
-        )
-        for source, table in (("here", ours), ("published", published))
-    ]
-    return figure, pl.concat(parts)
+    both = "solid: here, dotted: published"
+    _legend_below(figure, axes[0, 0], title=both if len(sources) > 1 else None)
+    return figure, data.select("source", "group", "instance", *columns)
+
+
+def _column(table: pl.DataFrame, name: str, undefined: float) -> Floats:
+    return table[name].cast(pl.Float64).fill_null(undefined).to_numpy()
+
+
+def _ticks_of_steps(ax: Any, steps: Floats) -> None:  # noqa: ANN401 - Matplotlib's
+    """Mark round numbers of steps, from below the least to above the most."""
+    if np.isnan(steps).all():
+        ax.set_xticks([])
+        ax.text(0.5, 0.5, "no instance is complete", transform=ax.transAxes, ha="center")
+        return
+    below = int(np.searchsorted(_ROUND_STEPS, np.nanmin(steps), side="right")) - 1
+    above = int(np.searchsorted(_ROUND_STEPS, np.nanmax(steps)))
+    ticks = _ROUND_STEPS[below : above + 1]
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
 
 
 def _accuracy_and_steps(tables: Tables, _: Solutions) -> Drawn:
@@ -268,7 +277,7 @@ def _accuracy_and_steps(tables: Tables, _: Solutions) -> Drawn:
         groups = {
             _GROUP_NAMES[group]: (
                 data.filter(group=group)["policy_accuracy"].to_numpy(),
-                data.filter(group=group)[name].cast(pl.Float64).fill_null(np.nan).to_numpy(),
+                _column(data.filter(group=group), name, np.nan),
             )
             for group in GROUPS
         }
@@ -376,9 +385,9 @@ FIGURES: dict[str, _Figure] = {
         draw=_gnmc({"n_rules": "macroclassifiers", "n_microclassifiers": "microclassifiers"}),
     ),
     "table-2-distributions": _Figure(
-        title="Table 2 as distributions, here and published",
-        caption="Share of instances up to a value; solid here, dotted published. Lines that end "
-        "below 1 have incomplete instances.",
+        title="Table 2 as distributions",
+        caption="Share of instances up to a value. Lines that end below 1 have incomplete "
+        "instances.",
         draw=_distributions,
     ),
     "beyond-accuracy-and-steps": _Figure(

@@ -10,7 +10,7 @@ import numpy as np
 from xcskit.compaction import GnmcPath, gnmc_path, model_niches
 from xcskit.errors import HoleError
 from xcskit.evaluation import greedy_policy
-from xcskit.experiments import Results
+from xcskit.experiments import Results, Specification
 from xcskit.experiments.training import configuration_of, environment_of, rules_of
 from xcskit.mdp import Solution, solve
 from xcskit.rules import Niches, RuleSet
@@ -71,10 +71,10 @@ class Instance:
         return policy
 
 
-def solutions_of(results: Results) -> dict[str, Solution]:
+def solutions_of(specification: Specification) -> dict[str, Solution]:
     """Solve each variant's environment, once."""
     solutions: dict[str, Solution] = {}
-    for trial, _ in results:
+    for trial in specification.trials():
         if trial.environment_name not in solutions:
             gamma = configuration_of(trial.configuration).discount
             solutions[trial.environment_name] = solve(environment_of(trial.environment), gamma)

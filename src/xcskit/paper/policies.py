@@ -96,7 +96,7 @@ def _row(
         **(facts := policy_facts(solution, policy)),
         "relative_success": facts["exact_success"] / chance if chance else None,
         **_losses(solution, correct, target_error),
-        **_slips(solution, policy, optimum.expected_steps),
+        **_slips(solution, policy, facts["expected_steps"], optimum.expected_steps),
     }
 
 
@@ -134,12 +134,14 @@ def _losses(solution: Solution, correct: Bools, target_error: float) -> dict[str
     }
 
 
-def _slips(solution: Solution, policy: Ints, optimum: float | None) -> dict[str, float | None]:
+def _slips(
+    solution: Solution, policy: Ints, before: float | None, optimum: float | None
+) -> dict[str, float | None]:
     """Let the states that can go on only by slipping act optimally, and see what that gives."""
     mdp = solution.mdp
     is_stuck = slip_states(mdp, policy)
     repaired = np.where(is_stuck, solution.policy, policy)
-    before, after = (_exact_steps(solution, each).expected_steps for each in (policy, repaired))
+    after = _exact_steps(solution, repaired).expected_steps
     share = None
     if before is not None and after is not None and optimum is not None and before > optimum:
         share = (before - after) / (before - optimum)

@@ -118,8 +118,8 @@ def run_paper(
     is_paper_map = lake == PAPER_MAP
     clock = _Clock()
     with clock.stage("training"):
+        solutions = solutions_of(specification)  # first, as a map may be none
         results = _train(specification, target / _STORE, jobs, fresh=fresh, progress=progress)
-    solutions = solutions_of(results)
     with clock.stage("paths and policies"):
         trained = list(instances_of(results, solutions))
         tables = _evidence(results, trained, solutions, _target_error(specification))

@@ -123,6 +123,7 @@ def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
         The path without a suffix; its folder must exist.
     """
     paths: list[Path] = []
+    layout = figure.get_layout_engine()
     for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
         buffer = io.BytesIO()
         figure.savefig(
@@ -131,6 +132,9 @@ def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
         path = Path(stem).with_name(Path(stem).name + suffix)
         write_atomically(path, buffer.getvalue())
         paths.append(path)
+        # Laid out once, which takes as long as drawing; so both files show the very same places.
+        figure.set_layout_engine("none")
+    figure.set_layout_engine(layout)
     return paths[0], paths[1]
 
 
