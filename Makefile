@@ -7,11 +7,12 @@ PEERS := $(VENV)/.peers-installed
 # Two test processes: the suite is held to a machine of two cores.
 JOBS ?= 2
 
-.PHONY: help paper test quick lint types layers unit docs dist bench bench-peers publish clean format
+.PHONY: help paper test quick oldest lint types layers unit docs dist bench bench-peers publish clean format
 
 help:
 	@echo "make test    lint, types, layers and all tests"
 	@echo "make quick   lint and the fast tests (under a minute, warm)"
+	@echo "make oldest  the fast tests, with the oldest libraries that are admitted"
 	@echo "make paper   the whole paper, reproduced into runs/paper"
 	@echo "make docs    this documentation, its tutorials run, into docs/_build/html"
 	@echo "make dist    the sdist, and the wheel that it builds, into dist"
@@ -51,6 +52,13 @@ quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -q -m "not slow and not statistical and not paper"
 
+# An environment of its own, with every dependency as old as pyproject.toml allows.
+oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	sed -n '/^dependencies/,/^]/s/ *"\(.*\)>=\(.*\)",/\1==\2/p' pyproject.toml > $(VENV)-oldest/oldest.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-oldest/oldest.txt -e '.[dev]'
+	$(VENV)-oldest/bin/pytest -n $(JOBS) --dist worksteal -q -m "not slow and not statistical and not paper"
+
 paper: $(STAMP)
 	$(BIN)/xcskit paper
 
@@ -75,5 +83,5 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist runs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-oldest build dist runs docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

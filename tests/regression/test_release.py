@@ -45,7 +45,7 @@ def fresh(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
     folder = tmp_path_factory.mktemp("fresh")
     venv.create(folder, symlinks=True)
     (wheel,) = built.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
     run(*pip, "install", "--no-compile", "-c", ROOT / "constraints.txt", wheel)
     run(*pip, "check")
     yield folder / "bin"

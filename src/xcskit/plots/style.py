@@ -7,16 +7,18 @@ import io
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.typing import RcKeyType
 from numpy.typing import NDArray
 
 from xcskit.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
 
 __all__ = ["COLOURS", "COLUMN_WIDTH", "INK", "house_style", "new_figure", "save_figure"]
 
@@ -28,7 +30,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 INK = "#333333"
 
-_STYLE: dict[RcKeyType, Any] = {
+_STYLE: "dict[RcKeyType, Any]" = {
     "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelsize": 8,

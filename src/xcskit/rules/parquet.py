@@ -207,7 +207,7 @@ def _columns(
 ) -> dict[str, Ints | Floats]:
     types = {"i": pl.Int64(), "f": pl.Float64()}
     schema = {name: types[kind.kind] for name, kind in expected.items()}
-    found = pl.read_parquet_schema(content)
+    found = pl.read_parquet_schema(io.BytesIO(content))
     if dict(found) != schema:
         wrong = sorted(set(schema.items()) ^ set(found.items()), key=str)
         names = ", ".join(dict.fromkeys(name for name, _ in wrong)) or "the order"
