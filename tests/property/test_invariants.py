@@ -157,6 +157,7 @@ def check_ballot(agent: XCSF, live: Live) -> None:
         rules["fitness"] * rules["numerosity"] if by_numerosity else rules["fitness"],
     )
     np.testing.assert_array_equal(live.population.wheel.ballot, expected)
+    np.testing.assert_array_equal(live.population.fitness[live.slots], rules["fitness"])
 
 
 def lane_sum(values: Floats) -> float:

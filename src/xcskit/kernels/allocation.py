@@ -52,6 +52,7 @@ def new_system(
     capacity = population_capacity(population_size, n_actions, n_environments)
     population = Population(
         rules=cast("Rules", _in_cache_lines(capacity + 1)),
+        fitness=np.zeros(capacity),
         condition=condition.storage(capacity + 2, space),
         prediction=prediction.storage(capacity, space),
         matcher=make_index(space, n_actions, capacity),

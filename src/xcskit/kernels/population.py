@@ -115,11 +115,13 @@ class Population(NamedTuple):
     """Slots of rules, and what is derived from them.
 
     ``rules``: (capacity + 1,) of ``RULE``; numerosity 0 marks a free slot. The last one is spare:
-    it fills a set up to a multiple of eight. ``condition`` has two rows more than slots, the cradle
-    of the GA's children. ``freed``: (capacity,), a stack.
+    it fills a set up to a multiple of eight. ``fitness``: (capacity,), once more and side by side,
+    as the prediction array reads it of all rules that match. ``condition`` has two rows more than
+    slots, the cradle of the GA's children. ``freed``: (capacity,), a stack.
     """
 
     rules: Rules
+    fitness: Floats
     condition: Any
     prediction: Any
     matcher: Index
@@ -149,8 +151,9 @@ class Sets(NamedTuple):
 
 @kernel
 def weigh(population: Population, settings: Settings, slot: int) -> None:
-    """Bring the ballot of a rule up to date with its numbers."""
+    """Bring what is derived of a rule up to date with its numbers: its ballot above all."""
     rule = population.rules[slot]
+    population.fitness[slot] = rule.fitness
     worth = max(rule.fitness / rule.numerosity, LEAST)
     plain = rule.action_set_size * rule.numerosity
     ballot = population.wheel.ballot

@@ -171,6 +171,7 @@ def update_set(
     for i in range(size):
         slot = members[i]
         rules[slot].fitness = panel[_FITNESS, i]
+        population.fitness[slot] = panel[_FITNESS, i]
         for row in range(4):
             ballot[row, slot] = panel[row, i]
         mark_stale(population.wheel, int(np.int64(slot)))
