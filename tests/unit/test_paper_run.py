@@ -82,7 +82,10 @@ def test_another_map_has_no_published_numbers(
     (tmp_path / "lake.txt").write_text("SFFF\nFHFF\nFFFG\n")
     words = ["paper", "--quick", "--instances", "2", "--map", str(tmp_path / "lake.txt")]
     assert run([*words, "--out", str(tmp_path / "out"), "--jobs", "1"]) == 0
-    assert "QUICK RUN" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "QUICK RUN" in told.out
+    assert "4/4 trials" in told.err
+    assert told.err.splitlines()[-1] == "report .."
     assert not (tmp_path / "out/tables/agreement.csv").exists()
     page = (tmp_path / "out/report.html").read_text()
     assert "frozenlake-4x3" in page

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -120,6 +121,7 @@ def run_paper(
     with clock.stage("training"):
         solutions = solutions_of(specification)  # first, as a map may be none
         results = _train(specification, target / _STORE, jobs, fresh=fresh, progress=progress)
+    clock.tells = progress
     with clock.stage("paths and policies"):
         trained = list(instances_of(results, solutions))
         tables = _evidence(results, trained, solutions, _target_error(specification))
@@ -135,12 +137,13 @@ def run_paper(
         if is_paper_map:
             slippery = tables["policies"].filter(variant="p0.1")
             tables["agreement"] = agreement_table(slippery, rng)
-    with clock.stage("figures and report"):
+    with clock.stage("figures"):
         for part in ("tables", "figures"):
             (target / part).mkdir(exist_ok=True)
         for name, table in tables.items():
             write_atomically(target / "tables" / f"{name}.csv", table.write_csv().encode())
         figures = draw_figures(tables, solutions, target / "figures")
+    with clock.stage("report"):
         made = _made(specification, results, clock)
         _write_claims(target / "claims.json", judged, made)
         page = Report(
@@ -157,16 +160,22 @@ def run_paper(
 
 
 class _Clock:
-    """Keeps the seconds of each stage."""
+    """Keeps the seconds of each stage, and tells on standard error when one begins."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.tells = False
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds.items())
+        """Give the whole and its parts."""
+        stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds.items())
+        return f"{sum(self.seconds.values()):.1f} s: {stages}"
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
+        if self.tells:
+            sys.stderr.write(f"{name} ..\n")
+            sys.stderr.flush()
         began = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - began
@@ -243,7 +252,7 @@ def _made(specification: Specification, results: Results, clock: _Clock) -> dict
         + ", ".join(specification.environments),
         "Steps": f"{n_steps:,}, in {seconds:,.0f} s of all trials together "
         f"({n_steps / seconds:,.0f} a second and trial)",
-        "Seconds of this run": f"{clock} (trials that were there before took no time)",
+        "This run": f"{clock} (trials that were there before took no time)",
         "Bootstrap": f"{RESAMPLES:,} resamples, seed {_BOOTSTRAP_SEED}",
         "Versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
         "Trained by git commit": ", ".join(commits),
