@@ -103,12 +103,17 @@ def test_the_command_says_what_is_wrong_in_a_line(
     assert run(["paper", "--map", str(tmp_path / "lake.txt"), "--out", str(tmp_path / "bad")]) == 1
     assert not (tmp_path / "bad").exists()
     assert run(["paper", "--map", "1000000x1000000", "--out", str(tmp_path)]) == 1
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "report.html").write_text("mine")
+    assert run(["paper", "--quick", "--out", str(tmp_path / "other")]) == 1
+    assert (tmp_path / "other" / "report.html").read_text() == "mine"
     (tmp_path / "file").write_text("")
     assert run(["paper", "--quick", "--out", str(tmp_path / "file")]) == 1
     errors = capsys.readouterr().err.splitlines()
-    assert [line[:15] for line in errors] == ["xcskit: error: "] * 4
+    assert [line[:15] for line in errors] == ["xcskit: error: "] * 5
     assert "the lake is unsolvable" in errors[1]
     assert "not enough memory" in errors[2]
+    assert "holds 'report.html', but no results" in errors[3]
 
 
 def test_cells_are_escaped_and_short() -> None:

@@ -50,6 +50,7 @@ __all__ = ["PaperRun", "run_paper"]
 
 _BOOTSTRAP_SEED: Final = 2020
 _STORE: Final = "store"
+_PRODUCTS: Final = ("report.html", "claims.json", "tables", "figures")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +119,7 @@ def run_paper(
     specification = paper_specification(instances=instances, seed=seed, lake=lake, quick=quick)
     is_paper_map = lake == PAPER_MAP
     clock = _Clock()
+    _refuse_strange(target)
     with clock.stage("training"):
         solutions = solutions_of(specification)  # first, as a map may be none
         results = _train(specification, target / _STORE, jobs, fresh=fresh, progress=progress)
@@ -157,6 +159,17 @@ def run_paper(
         )
         write_atomically(target / "report.html", render(page).encode())
     return PaperRun(folder=target, judged=judged, tables=tables, seconds=clock.seconds)
+
+
+def _refuse_strange(folder: Path) -> None:
+    """Refuse a folder with files that a run would replace, but none of a run's results."""
+    strange = [name for name in _PRODUCTS if (folder / name).exists()]
+    if strange and not (folder / _STORE).exists():
+        msg = (
+            f"{folder} holds {strange[0]!r}, but no results that it could have been made of; "
+            "choose another folder, or remove it"
+        )
+        raise StoreError(msg)
 
 
 class _Clock:
