@@ -93,7 +93,8 @@ def random_success(mdp: TabularMdp) -> Floats:
     chance = table.probability / mdp.n_actions
     on = ~table.is_terminated
     among = sparse.csr_array((chance[on], (origin[on], table.next_state[on])), shape=(n, n))
-    return solver_of(among)(np.bincount(origin, chance * table.is_success, n))
+    at_once = np.bincount(origin, chance * table.is_success, n).astype(np.float64)
+    return solver_of(among)(at_once)
 
 
 def _default_start_value(solution: Solution) -> float | None:

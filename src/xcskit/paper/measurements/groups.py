@@ -12,7 +12,7 @@ from xcskit.paper.measurements.base import (
     nan_median,
     ratio,
 )
-from xcskit.typing import Floats, Ints
+from xcskit.typing import Bools, Floats, Ints
 
 
 def _steps(tables: Tables, column: str, group: str, variant: str) -> Floats:
@@ -120,13 +120,15 @@ def n_changed(
     ``accuracy`` and ``steps`` are the least and the most that policy accuracy and exact expected
     steps change by. Undefined where none is found, as that does not prove that there are none.
     """
-    is_such = np.True_
-    for name, (least, most) in (("policy_accuracy", accuracy), ("expected_steps", steps)):
+
+    def is_between(column: str, least: float, most: float) -> Bools:
         first, second = (
-            column_of(tables, "policies", name, group=g, variant=variant) for g in (group, over)
+            column_of(tables, "policies", column, group=g, variant=variant) for g in (group, over)
         )
         change = np.abs(first - second)
-        is_such = is_such & (least <= change) & (change <= most)
+        return (least <= change) & (change <= most)
+
+    is_such = is_between("policy_accuracy", *accuracy) & is_between("expected_steps", *steps)
     count = float(is_such.sum()) or np.nan
     return lambda rows: np.full(len(rows), count)
 
