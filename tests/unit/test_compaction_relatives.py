@@ -247,16 +247,33 @@ def test_means_over_populations_leave_out_none(solution: Solution) -> None:
     assert summary["n_rules"] > 0
 
 
+def on_terminal(report: CompactionReport, width: int) -> str:
+    file = io.StringIO()
+    Console(file=file, width=width).print(report)
+    return file.getvalue()
+
+
+def test_a_terminal_of_80_columns_cuts_no_number_short(rules: RuleSet, solution: Solution) -> None:
+    methods = [Gnmc(), Threshold(at_least=1000.0), Minimal(within=0.2)]
+    report = CompactionReport.of([rules, rules], methods, solution, time_limit=0.5)
+    for table in (report.table, report.table.with_columns(n_rules=98_765, seconds=1.5e-5)):
+        shown = on_terminal(CompactionReport(table=table), 80)
+        assert "…" not in shown
+        rows = [line.split() for line in shown.splitlines()]
+        assert sum(len(row) == 11 for row in rows) == 1 + 4
+
+
 def test_the_report_names_methods_by_themselves_and_shows(
     rules: RuleSet, solution: Solution
 ) -> None:
     report = CompactionReport.of([rules], [Gnmc(), Pdrc()], solution, time_limit=None)
     assert report.table["method"].to_list() == ["(full)", "gnmc(mass=fitness, rho=0.99)", "pdrc"]
     assert report.table["minimum"].null_count() == 3
-    console = Console(file=io.StringIO(), width=150)
-    console.print(report)
-    assert isinstance(console.file, io.StringIO)
-    assert "pdrc" in console.file.getvalue()
     assert "pdrc" in repr(report)
+    shown = on_terminal(report, 150)
+    assert "1 population" in shown
+    assert "gnmc(mass=fitness, rho=0.99)" in shown
+    n_rules = report.table.filter(method="pdrc")["n_rules"].item()
+    assert str(n_rules) in shown
     with pytest.raises(CompactionError, match="needs populations and methods"):
         CompactionReport.of([], [Gnmc()], solution)

@@ -40,16 +40,18 @@ _SCHEMA = {
     "minimum_bound": pl.Int64,
 }
 
+_LEAST_WIDTH = 11
+_MANY, _LITTLE = 1e3, 1e-3
 _HEADINGS = {
     "method": "method",
     "n_rules": "rules",
     "n_microclassifiers": "micros",
     "mean_absolute_error": "MAE",
-    "policy_accuracy": "accuracy",
+    "policy_accuracy": "acc.",
     "regret": "regret",
     "greatest_change": "change",
     "n_holes": "holes",
-    "minimum": "minimum",
+    "minimum": "min.",
     "minimum_bound": "proven",
     "seconds": "s",
 }
@@ -150,9 +152,14 @@ class CompactionReport:
     def __rich__(self) -> Table:
         """Show the means over the populations as a table in a terminal."""
         n_populations = self.table["population"].n_unique()
-        shown = Table(title=f"Compaction: means of {n_populations} populations")
+        means = "1 population" if n_populations == 1 else f"means of {n_populations} populations"
+        # For 80 columns, and only the method folds: a number cut short would be another number.
+        shown = Table(title=f"Compaction: {means}", box=None, pad_edge=False, padding=(0, 1, 0, 0))
         for name, heading in _HEADINGS.items():
-            shown.add_column(heading, justify="left" if name == "method" else "right")
+            if name == "method":
+                shown.add_column(heading, overflow="fold", min_width=_LEAST_WIDTH)
+            else:
+                shown.add_column(heading, justify="right", no_wrap=True)
         for row in self.summary().select(*_HEADINGS).rows():
             shown.add_row(*(Text(_cell(value)) for value in row))
         return shown
@@ -167,7 +174,11 @@ def mean_of_all(name: str) -> pl.Expr:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    if value >= _MANY:
+        return f"{value:.0f}"
+    return f"{value:.0e}" if 0.0 < value < _LITTLE else f"{value:.3g}"
 
 
 def _numbered(populations: Sequence[RuleSet]) -> dict[str, RuleSet]:
