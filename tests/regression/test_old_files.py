@@ -13,7 +13,7 @@ import pytest
 from xcskit.rules import RuleSet, parquet
 
 FORMATS = Path(__file__).parent / "formats"
-VERSIONS = range(1, parquet._VERSION + 1)
+VERSIONS = range(1, parquet.VERSION + 1)
 
 
 def content(path: Path) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def test_the_versions_of_files_are_those_that_are_written() -> None:
     page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
     told = re.findall(r"\"(xcskit \w+)\"`\), `version` \((\d+)\)", page)
     assert told == [
-        (parquet._FORMAT, str(parquet._VERSION)),
+        (parquet.FORMAT, str(parquet.VERSION)),
         (checkpoint.FORMAT, str(checkpoint.VERSION)),
     ]
 

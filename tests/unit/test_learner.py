@@ -18,6 +18,7 @@ from worlds import random_world, state_of
 from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError, XcskitError
 from xcskit.kernels.matching import BitIndex, CellIndex, ScanIndex
 from xcskit.learner import XCSF, Measure, Nlms, Rls, Row, XcsfConfig
+from xcskit.learner.progress import progress_bar
 from xcskit.mdp import TabularMdp, frozen_lake
 from xcskit.spaces import IntegerSpace
 
@@ -545,6 +546,18 @@ def test_a_progress_bar_where_there_is_no_terminal(
     assert agent.steps == steps
     assert out == ""
     assert "\x1b" not in err
+
+
+def test_a_bar_says_why_the_first_step_takes_long(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar(True, 10) as advance:
+        before = capfd.readouterr().err
+        advance(10)
+    assert "first use compiles" in before
+    assert capfd.readouterr().err.rstrip().split("\r")[-1].count("training") == 1
 
 
 @pytest.mark.parametrize("at", [1, 3])

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Final, Protocol
 
 from xcskit.errors import ConfigurationError
 
 __all__ = ["Progress", "progress_bar"]
+
+_BEFORE: Final = "starting (first use compiles)"
+"""What a bar says before the first step: after an install that takes many seconds."""
 
 
 class Progress(Protocol):
@@ -51,7 +54,7 @@ def progress_bar(
     )
 
     columns = (
-        TextColumn("training"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -59,10 +62,10 @@ def progress_bar(
     )
     # As text in notebooks too: there Rich would ask for a package of widgets.
     with Progress(*columns, console=Console(stderr=True, force_jupyter=False)) as bar:
-        task = bar.add_task("training", total=total, rate="")
+        task = bar.add_task(_BEFORE, total=total, rate="")
 
         def advance(n_steps: int) -> None:
-            bar.advance(task, n_steps)
+            bar.update(task, advance=n_steps, description="training")
             speed = bar.tasks[0].finished_speed or bar.tasks[0].speed or 0.0
             bar.update(task, rate=f"{speed:,.0f} steps/s")
 

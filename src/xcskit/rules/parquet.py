@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = ["pack", "unpack"]
 
-_FORMAT = "xcskit rules"
-_VERSION = 1
+FORMAT = "xcskit rules"
+VERSION = 1
 _KEY = "xcskit"
 _MAGIC = b"PAR1"
 _TAIL = 8
 """A Parquet file ends with the length of its footer in 4 bytes, and the magic again."""
-_OPENING = json.dumps({"format": _FORMAT})[:-1].encode()
+_OPENING = json.dumps({"format": FORMAT})[:-1].encode()
 _UNSEALED = "0" * 64
 _MAX_FILE = 2**32
 _MAX_FOOTER = 2**25
@@ -50,8 +50,8 @@ _BYTES_PER_RULE = 8
 def pack(rules: "RuleSet") -> bytes:
     """Give the bytes of a rule set's file."""
     header = {
-        "format": _FORMAT,
-        "version": _VERSION,
+        "format": FORMAT,
+        "version": VERSION,
         "checksum": _UNSEALED,
         "package_version": __version__,
         "space": dataclasses.asdict(rules.space),
@@ -164,10 +164,10 @@ def _header(content: bytes) -> dict[str, Any]:
     if not isinstance(version, int) or version < 1:
         msg = f"has format version {version!r}, which never existed"
         raise FileFormatError(msg)
-    if version > _VERSION:
+    if version > VERSION:
         msg = (
             f"has format version {version}, written by xcskit {header.get('package_version')!r}; "
-            f"this is xcskit {__version__}, which reads up to {_VERSION}: upgrade it"
+            f"this is xcskit {__version__}, which reads up to {VERSION}: upgrade it"
         )
         raise FileFormatError(msg)
     return header
