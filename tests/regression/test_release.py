@@ -2,13 +2,11 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,19 +37,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def fresh(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give the programs of a new environment into which pip has installed the wheel alone."""
-    folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder, symlinks=True)
-    (wheel,) = built.glob("*.whl")
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
-    run(*pip, "install", "--no-compile", "-c", ROOT / "constraints.txt", wheel)
-    run(*pip, "check")
-    yield folder / "bin"
-    shutil.rmtree(folder)
-
-
 def test_the_sdist_holds_all_that_git_does(built: Path) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("this is no git checkout, whose files could be compared")
@@ -75,32 +60,43 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     assert "License-File: LICENSE\n" in text
 
 
-def test_the_readmes_example_runs_there_and_gives_the_same_bits(
-    fresh: Path, tmp_path: Path
-) -> None:
+def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+    fresh, work = tmp_path / "fresh", tmp_path / "work"
+    venv.create(fresh, symlinks=True)
+    work.mkdir()
+    (wheel,) = built.glob("*.whl")
+    python, command = fresh / "bin" / "python", fresh / "bin" / "xcskit"
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python]
+    run(*pip, "install", "--no-compile", "-c", ROOT / "constraints.txt", wheel)
+    run(*pip, "check")
+    gives_the_readmes_example(python, work)
+    makes_a_study(command, work)
+
+
+def gives_the_readmes_example(python: Path, folder: Path) -> None:
+    """Run it there and here: what is printed and what is saved are the same, to the last bit."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    program = tmp_path / "example.py"
-    program.write_text(
-        f"{example}\nimport xcskit\nprint(xcskit.__file__)\nagent.rules.save('lake.parquet')\n",
-        encoding="utf-8",
-    )
-    there = run(fresh / "python", "-I", program, cwd=tmp_path)
-    saved = (tmp_path / "lake.parquet").read_bytes()
-    here = run(sys.executable, program, cwd=tmp_path)
-    *printed, location = there.splitlines()
-    assert printed == here.splitlines()[:-1]
-    assert Path(location).is_relative_to(fresh.parent)
-    assert (tmp_path / "lake.parquet").read_bytes() == saved
+    program = folder / "example.py"
+    more = "import xcskit\nprint(xcskit.__file__)\nagent.rules.save('lake.parquet')\n"
+    program.write_text(f"{example}\n{more}", encoding="utf-8")
+    *there, location = run(python, "-I", program, cwd=folder).splitlines()
+    saved = (folder / "lake.parquet").read_bytes()
+    *here, _ = run(sys.executable, program, cwd=folder).splitlines()
+    assert Path(location).is_relative_to(python.parents[1])
+    assert there == here
+    assert (folder / "lake.parquet").read_bytes() == saved
 
 
-def test_the_command_makes_a_study_there(fresh: Path, tmp_path: Path) -> None:
+def makes_a_study(command: Path, folder: Path) -> None:
+    """Go once through what needs files or libraries of the package."""
+
     def xcskit(line: str) -> Any:
-        return json.loads(run(fresh / "xcskit", *line.split(), "--json", cwd=tmp_path))
+        return json.loads(run(command, *line.split(), "--json", cwd=folder))
 
     assert xcskit("info")["xcskit_version"] == __version__
-    xcskit("train frozenlake-4x4 --slip 0.1 --steps 20000 --seed 1 -o lake.parquet")
-    assert xcskit("compact lake.parquet -o small.parquet")["after"]["n_holes"] == 0
+    xcskit("train frozenlake-4x4 --slip 0.1 --steps 20000 --seed 1 -o pond.parquet")
+    assert xcskit("compact pond.parquet -o small.parquet")["after"]["n_holes"] == 0
     assert xcskit("evaluate small.parquet")["policy_accuracy"] > 0.5
     for line in (
         "plot small.parquet --kind policy -o policy",
@@ -108,5 +104,5 @@ def test_the_command_makes_a_study_there(fresh: Path, tmp_path: Path) -> None:
         "export small.parquet -o small.py",
     ):
         xcskit(line)
-    written = {path.name for path in tmp_path.iterdir()}
+    written = {path.name for path in folder.iterdir()}
     assert {"policy.png", "policy.svg", "page.html", "small.py"} <= written
