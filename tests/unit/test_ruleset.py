@@ -2,6 +2,7 @@ import builtins
 import dataclasses
 import io
 import pickle
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -239,6 +240,26 @@ def test_displays_show_the_greatest_numerosities_and_say_what_is_left_out() -> N
     assert "generality" in console.file.getvalue()
     assert "1 rule (" in repr(rules[0])
     assert repr(rules[[]]).startswith("0 rules (0 microclassifiers)")
+
+
+@pytest.mark.parametrize(("width", "n_numbers"), [(200, 5), (100, 2), (80, 1)])
+def test_a_narrow_terminal_shows_fewer_numbers_rather_than_broken_words(
+    width: int, n_numbers: int
+) -> None:
+    rules = random_rules(6, 40)
+    names = ["fitness", "error", "numerosity", "experience", "generality"]
+    console = Console(file=io.StringIO(), width=width)
+    console.print(rules)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    head, first = lines[2], lines[4]
+    assert [name for name in names if name in head] == names[:n_numbers]
+    told = " ".join(" ".join(lines).partition("a wider terminal shows ")[2].split())
+    assert told == (f"{', '.join(names[n_numbers:])} too" if n_numbers < len(names) else "")
+    strongest = rules[int(np.argmax(rules.numerosity))].sentences()[0]
+    condition, prediction = re.split(r" THEN \w+: | \(", strongest.removeprefix("IF "))[:2]
+    assert condition in first
+    assert prediction in first
 
 
 def test_displays_take_names_as_text() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xcskit.mdp import TabularMdp
     from xcskit.typing import Bools
 
-__all__ = ["policy_grid", "print_numbers", "print_table", "working"]
+__all__ = ["new_console", "policy_grid", "print_numbers", "print_table", "working"]
 
 _WIDE: Final = 250
 """Columns, where no terminal sets a width."""
@@ -88,13 +88,12 @@ def policy_grid(mdp: "TabularMdp", advocacy: "Bools") -> Table | None:
     return grid
 
 
-def print_table(
-    title: str,
-    headings: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    words: Sequence[str] = ("",),
-) -> None:
+def new_console() -> Console:
+    """Give what prints tables: as wide as the terminal, or wide enough for any in a file."""
+    return Console() if sys.stdout.isatty() else Console(width=_WIDE)
+
+
+def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table.
 
     Parameters
@@ -102,19 +101,16 @@ def print_table(
     title
         What stands above it.
     headings
-        A heading a column.
+        A heading a column; only a column without one holds words.
     rows
         The cells.
-    words
-        The headings of the columns that hold words; the others hold numbers.
     """
     shown = Table(title=Text(title), title_justify="left")
     for heading in headings:
-        shown.add_column(heading.replace("_", " "), justify="left" if heading in words else "right")
+        shown.add_column(heading.replace("_", " "), justify="right" if heading else "left")
     for row in rows:
         shown.add_row(*(Text(_cell(value)) for value in row))
-    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
-    console.print(shown)
+    new_console().print(shown)
 
 
 def print_numbers(title: str, numbers: Mapping[str, Any]) -> None:

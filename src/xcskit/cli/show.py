@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["show"]
 
-_NUMBERS = ("fitness", "prediction_error", "experience", "numerosity", "generality")
-
 
 def show(
     model: ModelFile,
@@ -56,7 +54,7 @@ def show(
     elif sentences:
         sys.stdout.write("".join(f"{sentence}\n" for sentence in shown.sentences()))
     else:
-        _print(shown, len(chosen), len(rules))
+        _print(shown, len(chosen), len(rules), sort)
 
 
 def _chosen(rules: "RuleSet", where: str | None, action: str | None, at: str | None) -> "RuleSet":
@@ -119,13 +117,11 @@ def _words(rules: "RuleSet", row: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _print(shown: "RuleSet", n_chosen: int, n_rules: int) -> None:
-    from xcskit.cli.display import print_table  # noqa: PLC0415 - help appears at once
+def _print(shown: "RuleSet", n_chosen: int, n_rules: int, sort: str) -> None:
+    from xcskit.cli.display import new_console  # noqa: PLC0415 - help appears at once
+    from xcskit.rules.display import table  # noqa: PLC0415
 
-    words = ("if", "then", "predict")
-    rows = [
-        (*_words(shown, row).values(), *(row[name] for name in _NUMBERS)) for row in _rows(shown)
-    ]
     chosen = "" if n_chosen == n_rules else f"{n_chosen} chosen, "
     title = f"{n_rules} rules, {chosen}{len(shown)} shown"
-    print_table(title, (*words, *_NUMBERS), rows, words=words)
+    console = new_console()
+    console.print(table(shown, console, console.width, title=title, sort=sort))

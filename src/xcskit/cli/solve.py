@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _SHOWN_STATES = 100
-_WIDE = 250
 """Columns, where no terminal sets a width."""
 _FIGURE_WIDTH, _FIGURE_HEIGHT = 7.2, 3.4
 _WRITERS = (".parquet", ".csv")
@@ -117,11 +116,9 @@ def _draw(solution: "Solution", stem: Path) -> None:
 
 
 def _print(solution: "Solution") -> None:
-    from rich.console import Console  # noqa: PLC0415 - help appears at once
+    from xcskit.cli.display import new_console, policy_grid  # noqa: PLC0415 - help appears at once
 
-    from xcskit.cli.display import policy_grid  # noqa: PLC0415
-
-    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
+    console = new_console()
     summary = _summary(solution)
     console.print(
         f"[bold]{summary['environment']}[/bold]: {summary['n_states']} states, "

@@ -1,21 +1,24 @@
 """Rule sets for people: as text, as a table in a terminal, as a table in a notebook."""
 
 import html
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from xcskit.rules.ruleset import RuleSet
 
-__all__ = ["Clauses", "clauses", "html_table", "sentences", "table", "text"]
+__all__ = ["Clauses", "clauses", "html_table", "sentences", "table", "table_of_strongest", "text"]
 
 _SHOWN = 12
-_HEADINGS = ("IF", "THEN", "predict", "fitness", "error", "experience", "numerosity", "generality")
-_N_WORDS = 3
+_WORDS = ("IF", "THEN", "predict")
+_NUMBERS = ("fitness", "prediction_error", "numerosity", "experience", "generality")
+"""Columns of the rule table beside the words; the first are the last to go for want of width."""
 
 
 class Clauses(NamedTuple):
@@ -49,25 +52,60 @@ def text(rules: "RuleSet") -> str:
     return "\n".join([*lines, f"  .. {_rest(rules)}"] if _rest(rules) else lines)
 
 
-def table(rules: "RuleSet") -> "Table":
-    """Show the rules of the greatest numerosity as a table for a terminal."""
+def table(
+    rules: "RuleSet", console: "Console", width: int, *, title: str, sort: str = "", rest: str = ""
+) -> "Table":
+    """Show rules as a table for a terminal, with as many numbers as leave the words whole.
+
+    Parameters
+    ----------
+    rules
+        The rules, in the order in which they are shown.
+    console, width
+        The terminal, and how many of its columns there are.
+    title, rest
+        What stands above, and what is not shown.
+    sort
+        The column by which the rules are sorted, whose numbers come first.
+    """
+    numbers = list(dict.fromkeys([*([sort] if sort not in {"", "action"} else []), *_NUMBERS]))
+    unbounded = console.options.update(width=sys.maxsize)
+    while True:
+        hidden = [name for name in _NUMBERS if name not in numbers]
+        wider = f"a wider terminal shows {', '.join(map(_heading, hidden))} too" if hidden else ""
+        shown = _table(rules, numbers, title, "; ".join(filter(None, (rest, wider))))
+        if len(numbers) == 1 or console.measure(shown, options=unbounded).maximum <= width:
+            return shown
+        numbers.pop()
+
+
+def _table(rules: "RuleSet", numbers: Sequence[str], title: str, caption: str) -> "Table":
     from rich.table import Table  # noqa: PLC0415 - only where one is shown
     from rich.text import Text  # noqa: PLC0415 - only where one is shown
 
-    shown = Table(title=Text(_summary(rules)), caption=Text(_rest(rules)))
-    for k, heading in enumerate(_HEADINGS):
-        shown.add_column(heading, justify="left" if k < _N_WORDS else "right")
-    for cells in _cells(rules):
-        shown.add_row(*(Text(cell) for cell in cells))
+    shown = Table(
+        title=Text(title), caption=Text(caption), title_justify="left", caption_justify="left"
+    )
+    for heading in _WORDS:
+        shown.add_column(heading)
+    for name in numbers:
+        shown.add_column(_heading(name), justify="right")
+    for cells in _cells(rules, numbers):
+        shown.add_row(*map(Text, cells))
     return shown
+
+
+def table_of_strongest(rules: "RuleSet", console: "Console", width: int) -> "Table":
+    """Show the rules of the greatest numerosity as a table for a terminal."""
+    return table(_strongest(rules), console, width, title=_summary(rules), rest=_rest(rules))
 
 
 def html_table(rules: "RuleSet") -> str:
     """Show the rules of the greatest numerosity as a table for a notebook."""
-    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
+    head = "".join(f"<th>{heading}</th>" for heading in (*_WORDS, *map(_heading, _NUMBERS)))
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
-        for cells in _cells(rules)
+        for cells in _cells(_strongest(rules), _NUMBERS)
     )
     summary, rest = html.escape(_summary(rules)), html.escape(_rest(rules))
     return f"<p>{summary}</p><table><tr>{head}</tr>{body}</table><p>{rest}</p>"
@@ -85,19 +123,18 @@ def _words(rules: "RuleSet", row: Mapping[str, float]) -> tuple[str, str, str]:
     )
 
 
-def _cells(rules: "RuleSet") -> list[tuple[str, ...]]:
-    strongest = _strongest(rules)
+def _cells(rules: "RuleSet", numbers: Sequence[str]) -> list[tuple[str, ...]]:
     return [
-        (
-            *_words(strongest, row),
-            f"{row['fitness']:.3g}",
-            f"{row['prediction_error']:.3g}",
-            str(row["experience"]),
-            str(row["numerosity"]),
-            f"{row['generality']:.3g}",
-        )
-        for row in _rows(strongest)
+        (*_words(rules, row), *(_number(row[name]) for name in numbers)) for row in _rows(rules)
     ]
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _heading(name: str) -> str:
+    return {"prediction_error": "error"}.get(name, name.replace("_", " "))
 
 
 def _summary(rules: "RuleSet") -> str:

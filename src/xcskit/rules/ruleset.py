@@ -33,7 +33,7 @@ from xcskit.validation import (
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 __all__ = ["RuleSet", "Selector"]
 
@@ -395,9 +395,9 @@ class RuleSet:
         """Size, space, and the rules of the greatest numerosity in words."""
         return display.text(self)
 
-    def __rich__(self) -> "Table":
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         """Show the rules of the greatest numerosity as a table in a terminal."""
-        return display.table(self)
+        yield display.table_of_strongest(self, console, options.max_width)
 
     def _repr_html_(self) -> str:
         """Show the rules of the greatest numerosity as a table in a notebook."""
