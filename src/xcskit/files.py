@@ -22,7 +22,7 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy, zipfile and json raise over bytes that no writer of theirs has made."""
+"""What readers raise over bytes that no writer of theirs has made."""
 
 
 def in_words(reason: BaseException) -> str:

@@ -85,7 +85,11 @@ def test_solve_takes_files_and_options(capsys: Captured) -> None:
         (["solve", "maze5", "-O", "view"], 2, "not of the form NAME=VALUE"),
         (["solve", "maze5", "-O", "wiew=cell"], 2, "does not take ['wiew']"),
         (["solve", "maze5", "-O", "name=x"], 2, "does not take ['name']"),
-        (["solve", "maze5", "--slip", "0.1", "-O", "slip=0.2"], 2, "slip is 0.1 by --slip, and 0.2"),
+        (
+            ["solve", "maze5", "--slip", "0.1", "-O", "slip=0.2"],
+            2,
+            "slip is 0.1 by --slip, and 0.2",
+        ),
         (["solve", "maze5", "-O", "toroidal=maybe"], 2, "toroidal is True or False: got 'maybe'"),
         (["solve", "FrozenLake-v1", "-O", "map_name=9x9"], 1, "KeyError('9x9')"),
         (["solve", "maze5", "-o", "q.pkl"], 2, "has to end with .parquet or .csv"),

@@ -1,9 +1,11 @@
 """Rule sets as Parquet files: the table as columns, all else as JSON in the file's metadata.
 
-A file may come from anywhere, and a decoder of Parquet trusts what it decodes: one flipped bit in
-a count can end the process. So a checksum of the whole file is verified first, on the raw bytes.
-The file's size bounds what reading it allocates: columns are written uncompressed, so that a file
-is never much smaller than its table, and the number of rows is checked before a row is read.
+polars writes them. A file may come from anywhere, though, and a decoder of Parquet trusts what it
+decodes: one flipped bit in a count can end the process. So a checksum of the whole file is verified
+first, on the raw bytes; and as whoever writes a checksum can write anything, the columns are read
+by ``pages``, which trusts nothing. The file's size bounds what that allocates: columns are written
+uncompressed, so that a file is never much smaller than its table, and the number of rows is checked
+before a row is read.
 """
 
 import dataclasses
@@ -15,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from xcskit.errors import FileFormatError, XcskitError
-from xcskit.files import in_words
+from xcskit.files import UNREADABLE, in_words
 from xcskit.kernels.components import Component, Table
 from xcskit.kernels.conditions import CONDITIONS
 from xcskit.kernels.predictions import PREDICTIONS
 from xcskit.rules.columns import expected_columns
+from xcskit.rules.pages import read_footer
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats, Ints
 from xcskit.version import __version__
@@ -64,6 +66,8 @@ def pack(rules: "RuleSet") -> bytes:
     if len(text) > _MAX_FOOTER // 2:
         msg = f"metadata of {len(text)} characters is too long; at most {_MAX_FOOTER // 2} fit"
         raise FileFormatError(msg)
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     buffer = io.BytesIO()
     pl.DataFrame(dict(rules.columns)).write_parquet(
         buffer, compression="uncompressed", statistics=False, metadata={_KEY: text}
@@ -86,10 +90,7 @@ def unpack(path: str | Path) -> dict[str, Any]:
     except FileFormatError as reason:
         msg = f"{path} {reason}"
         raise FileFormatError(msg) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as reason:
-        msg = f"{path} is a damaged Parquet file: {in_words(reason)}"
-        raise FileFormatError(msg) from None
-    except (XcskitError, LookupError, TypeError, ValueError, ArithmeticError) as reason:
+    except (XcskitError, *UNREADABLE) as reason:
         msg = f"{path} holds no valid rule set: {in_words(reason)}"
         raise FileFormatError(msg) from None
 
@@ -205,20 +206,13 @@ def _scheme(table: Table[Any], entry: Mapping[str, Any]) -> Any:  # noqa: ANN401
 def _columns(
     content: bytes, expected: Mapping[str, np.dtype[np.generic]]
 ) -> dict[str, Ints | Floats]:
-    types = {"i": pl.Int64(), "f": pl.Float64()}
-    schema = {name: types[kind.kind] for name, kind in expected.items()}
-    found = pl.read_parquet_schema(io.BytesIO(content))
-    if dict(found) != schema:
-        wrong = sorted(set(schema.items()) ^ set(found.items()), key=str)
+    table = read_footer(content, len(content) - _TAIL - _footer_length(content))
+    if list(table.types.items()) != list(expected.items()):
+        wrong = sorted(set(expected.items()) ^ set(table.types.items()), key=str)
         names = ", ".join(dict.fromkeys(name for name, _ in wrong)) or "the order"
         msg = f"has other columns than its metadata says; see {names[:200]}"
         raise FileFormatError(msg)
-    n_rules = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-    if n_rules * _BYTES_PER_RULE > len(content):
-        msg = f"claims {n_rules} rules, which do not fit into its {len(content)} bytes"
+    if table.n_rows * _BYTES_PER_RULE > len(content):
+        msg = f"claims {table.n_rows} rules, which do not fit into its {len(content)} bytes"
         raise FileFormatError(msg)
-    frame = pl.read_parquet(io.BytesIO(content), use_statistics=False)
-    if sum(frame.null_count().row(0)) > 0:
-        msg = "has cells without a value"
-        raise FileFormatError(msg)
-    return {name: frame[name].to_numpy() for name in expected}
+    return table.columns()
