@@ -59,7 +59,7 @@ def keep(run: pl.DataFrame, folder: Path) -> Path:
     content = io.BytesIO()
     run.write_parquet(content)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}.parquet"
+    path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}.parquet"
     write_atomically(path, content.getvalue())
     return path
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import resource
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -9,10 +10,19 @@ from typing import Final, NamedTuple
 
 from xcskit.files import write_atomically
 
-__all__ = ["COMPARABLE", "TABLES", "Measurement", "seconds_of", "shown", "write_table"]
+__all__ = [
+    "COMPARABLE",
+    "TABLES",
+    "Measurement",
+    "Taken",
+    "least",
+    "shown",
+    "taken_by",
+    "write_table",
+]
 
 COMPARABLE: Final = frozenset({"x", "instructions"})
-"""Units that a noisy machine leaves alone: ratios to a baseline of the same run, and counts."""
+"""Units that noise leaves alone: ratios of processor time to a baseline's, and counts."""
 
 TABLES: Final = Path(__file__).parent.parent / "docs" / "performance"
 """Where the tables lie that the documentation shows."""
@@ -26,11 +36,28 @@ class Measurement(NamedTuple):
     unit: str
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """Give how long a piece of work takes."""
-    began = time.perf_counter()
+class Taken(NamedTuple):
+    """How long work took: by the clock, and of processors, in which no wait for one counts."""
+
+    seconds: float
+    processor: float
+
+
+def taken_by(work: Callable[[], object]) -> Taken:
+    """Do some work, in this process or in processes that end with it, and give what it took."""
+    began, used = time.perf_counter(), _processor_seconds()
     work()
-    return time.perf_counter() - began
+    return Taken(time.perf_counter() - began, _processor_seconds() - used)
+
+
+def least(taken: Sequence[Taken]) -> Taken:
+    """Give the best of several, of each kind of time."""
+    return Taken(*map(min, zip(*taken, strict=True)))
+
+
+def _processor_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def shown(value: float) -> str:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from measurement import Measurement, seconds_of
+from measurement import Measurement, Taken, least, taken_by
 
 __all__ = ["FIRST_STEP", "measure"]
 
@@ -36,15 +36,15 @@ spread(np.arange(9.0))
 """
 
 
-def _process(code: str, cache: Path) -> float:
+def _process(code: str, cache: Path) -> Taken:
     environment = {**os.environ, "XCSKIT_CACHE_DIR": str(cache)}
     command = [sys.executable, "-c", code]
-    return seconds_of(lambda: subprocess.run(command, check=True, env=environment))  # noqa: S603 - the code above
+    return taken_by(lambda: subprocess.run(command, check=True, env=environment))  # noqa: S603 - the code above
 
 
 def measure(rounds: int = 5) -> list[Measurement]:
     """Time processes from their start to their end, in turns: the best of several."""
-    times: dict[str, list[float]] = {}
+    times: dict[str, list[Taken]] = {}
 
     def take(name: str, code: str, cache: Path) -> None:
         times.setdefault(name, []).append(_process(code, cache))
@@ -60,17 +60,26 @@ def measure(rounds: int = 5) -> list[Measurement]:
             take("numba", NUMBA, colds[0])
             take("warm", FIRST_STEP, colds[0])
         kept = [path.stat().st_size for path in colds[0].rglob("*") if path.is_file()]
-    best = {name: min(seconds) for name, seconds in times.items()}
+    best = {name: least(taken) for name, taken in times.items()}
+    by_clock = {
+        "bare": "a process that does nothing",
+        "import": "a process that imports xcskit",
+        "numba": "a process that imports Numba",
+        "little": "a process that compiles ten lines",
+        "cold": "to the first step, nothing compiled yet",
+        "warm": "to the first step, later",
+    }
+    beside = {
+        "imports xcskit / does nothing": ("import", "bare"),
+        "first step, later / imports Numba": ("warm", "numba"),
+        "first step ever / compiles ten lines": ("cold", "little"),
+    }
     return [
-        Measurement("a process that does nothing", best["bare"], "s"),
-        Measurement("a process that imports xcskit", best["import"], "s"),
-        Measurement("a process that imports Numba", best["numba"], "s"),
-        Measurement("a process that compiles ten lines", best["little"], "s"),
-        Measurement("to the first step, nothing compiled yet", best["cold"], "s"),
-        Measurement("to the first step, later", best["warm"], "s"),
-        Measurement("imports xcskit / does nothing", best["import"] / best["bare"], "x"),
-        Measurement("first step, later / imports Numba", best["warm"] / best["numba"], "x"),
-        Measurement("first step ever / compiles ten lines", best["cold"] / best["little"], "x"),
+        *(Measurement(what, best[name].seconds, "s") for name, what in by_clock.items()),
+        *(
+            Measurement(what, best[name].processor / best[other].processor, "x")
+            for what, (name, other) in beside.items()
+        ),
         Measurement("kernels compiled for it, and kept", len(kept), "files"),
         Measurement("machine code kept for it", sum(kept) / 1e6, "MB"),
     ]

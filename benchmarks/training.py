@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from measurement import Measurement, seconds_of
+from measurement import Measurement, Taken, least, taken_by
 from oracle.environment import train
 from oracle.parameters import Parameters
 from oracle.xcsf import Xcsf
@@ -43,23 +43,32 @@ def _at_once(*works: Callable[[], object]) -> Callable[[], object]:
 
 
 def measure(rounds: int = 5) -> list[Measurement]:
-    """Train in one thread, in two, and by the oracle, in turns, and give the best of each."""
+    """Train engine and oracle in turns, and give the best of each."""
     rows: list[Measurement] = []
     for name, slip, steps in SETTINGS:
         mdp = frozen_lake("8x8", slip=slip)
         _engine(mdp, 1, seed=0)()
-        engine, two, oracle = 0.0, 0.0, 0.0
+        engines: list[Taken] = []
+        pairs: list[Taken] = []
+        oracles: list[Taken] = []
         for seed in range(1, rounds + 1):
-            engine = max(engine, steps / seconds_of(_engine(mdp, steps, seed)))
-            pair = _at_once(*(_engine(mdp, steps, k) for k in (seed, rounds + seed)))
-            two = max(two, 2 * steps / seconds_of(pair))
-            oracle = max(oracle, ORACLE_STEPS / seconds_of(_oracle(mdp, seed)))
+            engines.append(taken_by(_engine(mdp, steps, seed)))
+            pairs.append(taken_by(_at_once(*(_engine(mdp, steps, k) for k in (seed, rounds + seed)))))
+            oracles.append(taken_by(_oracle(mdp, seed)))
+        engine, pair, oracle = least(engines), least(pairs), least(oracles)
+        ratio = (oracle.processor / ORACLE_STEPS) / (engine.processor / steps)
         rows += [
-            Measurement(f"{name}, {steps:,} steps, evaluated every {EVERY:,}", engine, "steps/s"),
             Measurement(
-                f"{name}, oracle (interpreted), first {ORACLE_STEPS:,} steps", oracle, "steps/s"
+                f"{name}, {steps:,} steps, evaluated every {EVERY:,}",
+                steps / engine.seconds,
+                "steps/s",
             ),
-            Measurement(f"{name}, engine / oracle", engine / oracle, "x"),
-            Measurement(f"{name}, two threads / one", two / engine, "x"),
+            Measurement(
+                f"{name}, oracle (interpreted), first {ORACLE_STEPS:,} steps",
+                ORACLE_STEPS / oracle.seconds,
+                "steps/s",
+            ),
+            Measurement(f"{name}, engine / oracle", ratio, "x"),
+            Measurement(f"{name}, two threads / one", 2 * engine.seconds / pair.seconds, "x"),
         ]
     return rows

@@ -1,7 +1,9 @@
 """What the benchmarks rest on: their history, and that all contestants learn the same thing."""
 
 import math
+import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+import contest
 import history
 import run as benchmark_run
 import steps
 from contestants import OWN, Driven, PlainQ, World
-from measurement import Measurement, shown
+from measurement import Measurement, Taken, least, shown, taken_by
 from xcskit.evaluation import value_error
 from xcskit.mdp import frozen_lake, solve
+from xcskit.typing import Floats
 
 NUMBERS = (Measurement("engine / oracle", 100.0, "x"), Measurement("engine", 2e6, "steps/s"))
 
@@ -104,6 +108,14 @@ def test_numbers_are_shown_with_three_digits() -> None:
     assert [shown(value) for value in (1234567.8, 99.96, 0.01234)] == ["1,234,568", "100", "0.0123"]
 
 
+def test_waiting_takes_no_processor_and_work_elsewhere_does() -> None:
+    assert taken_by(lambda: time.sleep(0.2)).processor < 0.1
+    busy = [sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"]
+    elsewhere = taken_by(lambda: subprocess.run(busy, check=True))  # noqa: S603 - as above
+    assert elsewhere.processor > 0.25
+    assert least([Taken(1.0, 4.0), Taken(2.0, 3.0)]) == (1.0, 3.0)
+
+
 def test_the_plain_world_is_the_model() -> None:
     """Frequencies of what follows a pair, each within five standard errors of its probability."""
     lake = frozen_lake("8x8", slip=0.1)
@@ -136,6 +148,47 @@ def test_contestants_answer_for_every_state_that_counts(entry: Any) -> None:
     again.advance(31)
     np.testing.assert_array_equal(contestant.values(), again.values())
     assert contestant.n_rules() == again.n_rules()
+
+
+class Student:
+    """Takes a millisecond a step, and knows the optimum after so many steps."""
+
+    def __init__(self, optimum: Floats, n_needed: int) -> None:
+        self.steps = 0
+        self._optimum, self._n_needed = optimum, n_needed
+
+    def advance(self, n_steps: int) -> None:
+        self.steps += n_steps
+
+    def values(self) -> Floats:
+        values = self._optimum * (self.steps >= self._n_needed)
+        values[0, 0] = np.nan if self.steps < 100 else values[0, 0]
+        return values
+
+    def n_rules(self) -> int | None:
+        return self.steps
+
+
+def test_contestants_are_read_at_the_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    solution = solve(frozen_lake("8x8"), gamma=0.95)
+    student = Student(solution.q[solution.mdp.states], 10_000)
+    monkeypatch.setattr(time, "perf_counter", lambda: student.steps / 1000)
+    readings = contest.compete(student, solution, 60_000, 12.0)
+    assert readings[-1].seconds == pytest.approx(12.0, abs=2 * contest.SLICE_SECONDS)
+    assert all(r.seconds == pytest.approx(r.steps / 1000) for r in readings)
+    for mark in (0.1, 1.0, 10.0):
+        read = contest.at_time(readings, mark)
+        assert mark <= read.seconds < mark + 2 * contest.SLICE_SECONDS
+        assert (read.n_holes, read.error == 0.0) == (0, mark == 10.0)
+    at_mark = contest.at_steps(readings, 10_000)
+    assert at_mark is not None
+    assert (at_mark.error, at_mark.accuracy, at_mark.n_rules) == (0.0, 1.0, 10_000)
+    assert contest.at_steps(readings, 50_000) is None
+
+    student.steps = 0
+    finished = contest.compete(student, solution, 90, 12.0)
+    assert [(r.steps, r.n_holes) for r in finished] == [(90, 1)]
+    assert contest.at_time(finished, 10.0) == finished[-1]
 
 
 POPULATION = {

@@ -89,7 +89,7 @@ class DiskCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, hashlib.sha256(body).digest() + body)
         except OSError as reason:
-            _warn_once(path.parent, str(reason))
+            _warn_once(path.parent, reason.strerror or str(reason))
 
 
 _warned: set[Path] = set()
