@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from measurement import Measurement, seconds_of, shown
+from measurement import Measurement, least, shown, taken_by
 from xcskit.evaluation import against
 from xcskit.kernels.training import train_on_model
 from xcskit.learner import XCSF, presets
@@ -195,12 +195,12 @@ def _seconds_bare(mdp: TabularMdp, steps: int) -> float:
         return lambda: _train(mdp, steps, seed)
 
     train(0)()
-    return min(seconds_of(train(seed)) for seed in range(1, 6))
+    return least([taken_by(train(seed)) for seed in range(1, 6)]).processor
 
 
 def _seconds_of_look(mdp: TabularMdp, measured: Callable[[XCSF], object]) -> float:
     agent = _train(mdp, EVERY, seed=1)
-    return min(seconds_of(lambda: measured(agent)) for _ in range(200))
+    return least([taken_by(lambda: measured(agent)) for _ in range(200)]).processor
 
 
 def _measure_setting(name: str, slip: float, steps: int) -> list[Measurement]:
@@ -212,10 +212,10 @@ def _measure_setting(name: str, slip: float, steps: int) -> list[Measurement]:
     seconds = {**parts, "evaluation": look, "all": bare + look}
     rows = [Measurement(f"{what}, {name}", size, "a step") for what, size in vars(sizes).items()]
     rows += [Measurement(f"{part}, {name}", 1e9 * spent, "ns") for part, spent in seconds.items()]
-    for part, least in PARTS.items():
+    for part, cost in PARTS.items():
         rows += [
-            Measurement(f"{part}, {name}", least.n_bytes(sizes), "bytes"),
-            Measurement(f"{part}, {name}", least.n_operations(sizes), "operations"),
+            Measurement(f"{part}, {name}", cost.n_bytes(sizes), "bytes"),
+            Measurement(f"{part}, {name}", cost.n_operations(sizes), "operations"),
         ]
     return [row for row in rows if not np.isnan(row.value)]
 

@@ -53,7 +53,9 @@ def measure(rounds: int = 5) -> list[Measurement]:
         oracles: list[Taken] = []
         for seed in range(1, rounds + 1):
             engines.append(taken_by(_engine(mdp, steps, seed)))
-            pairs.append(taken_by(_at_once(*(_engine(mdp, steps, k) for k in (seed, rounds + seed)))))
+            pairs.append(
+                taken_by(_at_once(*(_engine(mdp, steps, k) for k in (seed, rounds + seed))))
+            )
             oracles.append(taken_by(_oracle(mdp, seed)))
         engine, pair, oracle = least(engines), least(pairs), least(oracles)
         ratio = (oracle.processor / ORACLE_STEPS) / (engine.processor / steps)

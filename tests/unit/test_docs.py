@@ -78,7 +78,6 @@ def test_changelog_and_citation_are_of_this_version() -> None:
     assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == __version__  # type: ignore[index] # fails if None
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_changelog_tells_every_command(name: str) -> None:
     assert re.search(rf"\b{name}\b", CHANGELOG)
@@ -100,9 +99,9 @@ def test_the_pythons_of_the_page_are_the_classifiers() -> None:
     (row,) = re.findall(r"^\| Python \| (.*?) \|", page, re.MULTILINE)
     assert re.findall(r"3\.\d+", row) == classified
     assert project["requires-python"] == f">={classified[0]}"
-=======
+
+
 def test_every_table_of_performance_is_there_and_none_is_left_over() -> None:
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"^:file: (performance/.*\.csv)$", page, re.MULTILINE))
     assert shown == {f"performance/{path.name}" for path in (DOCS / "performance").glob("*.csv")}
->>>>>>> 2ce205a (Performance page: peers, start-up, benchmarks, each table written by the benchmark that it shows)
