@@ -28,8 +28,12 @@ _HOME = {
     "compare": "xcskit.evaluation",
     "evaluate_q": "xcskit.evaluation",
     "explore": "xcskit.explorer",
+    "from_arrays": "xcskit.mdp",
     "frozen_lake": "xcskit.mdp",
+    "load_environment": "xcskit.mdp",
+    "maze": "xcskit.mdp",
     "presets": "xcskit.learner",
+    "q_learning": "xcskit.mdp",
     "solve": "xcskit.mdp",
 }
 
@@ -53,8 +57,12 @@ __all__ = [
     "compare",
     "evaluate_q",
     "explore",
+    "from_arrays",
     "frozen_lake",
+    "load_environment",
+    "maze",
     "presets",
+    "q_learning",
     "solve",
 ]
 
@@ -74,7 +82,15 @@ if TYPE_CHECKING:
         XcsfConfig,
         presets,
     )
-    from xcskit.mdp import TabularMdp, frozen_lake, solve
+    from xcskit.mdp import (
+        TabularMdp,
+        from_arrays,
+        frozen_lake,
+        load_environment,
+        maze,
+        q_learning,
+        solve,
+    )
     from xcskit.rules import Niches, RuleSet
     from xcskit.spaces import IntegerSpace
 
