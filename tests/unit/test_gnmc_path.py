@@ -210,7 +210,9 @@ def test_one_method_one_set(solution: Solution) -> None:
     rules = trained_rules(4)
     niches = model_niches(rules, solution.mdp)
     small = compact(rules, niches, Gnmc(mass="tan", rho=0.3))
-    assert small == gnmc_path(rules, niches, "tan").at(0.3)
+    on_path = gnmc_path(rules, niches, "tan").at(0.3)
+    assert small == on_path
+    assert small.metadata == on_path.metadata
     assert small.metadata["compaction"] == {"method": "gnmc", "mass": "tan", "rho": 0.3}
     assert small.metadata["seed"] == 4
 

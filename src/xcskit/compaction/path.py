@@ -78,8 +78,9 @@ class GnmcPath:
         return self.drop_out > check_rho(rho)
 
     def at(self, rho: float) -> RuleSet:
-        """Give the compacted rule set at rho, in [0, 1)."""
-        return self.rules[self.kept(rho)]
+        """Give the compacted rule set at rho, in [0, 1); its metadata tell of it."""
+        done = {"method": "gnmc", "mass": mass_name(self.mass), "rho": check_rho(rho)}
+        return self.rules[self.kept(rho)].with_metadata(compaction=done)
 
     def table(
         self, solution: Solution | None = None, rhos: Sequence[float] | Floats | None = None
