@@ -254,7 +254,7 @@ def on_terminal(report: CompactionReport, width: int) -> str:
 
 
 def test_a_terminal_of_80_columns_cuts_no_number_short(rules: RuleSet, solution: Solution) -> None:
-    methods = [Gnmc(), Threshold(at_least=1000.0), Minimal(within=0.2)]
+    methods: list[Method] = [Gnmc(), Threshold(at_least=1000.0), Minimal(within=0.2)]
     report = CompactionReport.of([rules, rules], methods, solution, time_limit=0.5)
     for table in (report.table, report.table.with_columns(n_rules=98_765, seconds=1.5e-5)):
         shown = on_terminal(CompactionReport(table=table), 80)

@@ -47,6 +47,20 @@ def test_a_map_shows_every_cell(lake: TabularMdp) -> None:
     assert len(ax.patches) == 16
 
 
+def test_a_grid_too_long_either_way_has_no_text_in_its_cells() -> None:
+    for rows in (["S" + "F" * 18 + "G"], ["S", *"F" * 18, "G"]):
+        long = frozen_lake(rows)
+        _, axes = plots.new_figure(1, 2, height=2.0)
+        assert texts(plots.plot_cells(long, axes[0, 0])) == []
+        values = np.where(long.is_terminal, np.nan, 0.25)
+        heatmap = plots.plot_heatmap(long, values, axes[0, 1], label="share")
+        assert texts(heatmap) == []
+        assert sorted(len(ticks) for ticks in (heatmap.get_xticks(), heatmap.get_yticks())) == [
+            1,
+            4,
+        ]
+
+
 def test_slips_show_every_outcome_and_a_wall_where_nothing_moves(lake: TabularMdp) -> None:
     _, axes = plots.new_figure(1, 2, height=2.0)
     corner = plots.plot_slips(lake, 0, 0, axes[0, 0])

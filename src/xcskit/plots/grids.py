@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patheffects import withStroke
 
 from xcskit.errors import ConfigurationError, ModelError
 from xcskit.evaluation.metrics import is_correct
@@ -33,10 +34,11 @@ _COLOUR_MAP = "viridis"
 """Even in lightness, which any colour vision tells apart, and never the grey of a hole."""
 ENDS = "HG"
 """The letters of cells where an episode ends."""
+_HALO = withStroke(linewidth=2.0, foreground="white")
 _ARROW_LENGTH = 0.34
 _DARK = 0.55
 _SMALL_GRID = 12
-"""Grids up to this many columns have room for text in their cells."""
+"""Grids of up to this many cells, either way, have room for text in their cells."""
 
 
 def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: Collection[str] | None = None) -> Axes:
@@ -56,7 +58,7 @@ def plot_cells(mdp: TabularMdp, ax: Axes, *, letters: Collection[str] | None = N
     for y, row in enumerate(layout.rows):
         for x, letter in enumerate(row):
             _cell(ax, x, y, _CELL_COLOURS.get(letter, _ICE))
-            if len(row) <= _SMALL_GRID and (letters is None or letter in letters):
+            if _length(layout) <= _SMALL_GRID and (letters is None or letter in letters):
                 ink = "white" if letter == "H" else INK
                 ax.text(x, y, letter, ha="center", va="center", color=ink, zorder=1.5)
     return ax
@@ -92,7 +94,8 @@ def plot_slips(mdp: TabularMdp, state: int, action: int, ax: Axes) -> Axes:
             wall = [(x + dx / 2 + side * dy / 2, y + dy / 2 + side * dx / 2) for side in (-1, 1)]
             ax.plot(*zip(*wall, strict=True), color=INK, linewidth=2.5, solid_capstyle="butt")
         place = x + dx * (reach + 0.45), y + dy * (reach + 0.3)
-        ax.text(*place, f"{probability:g}", ha="center", va="center", fontsize=6)
+        chance = ax.text(*place, f"{probability:g}", ha="center", va="center", fontsize=6)
+        chance.set_path_effects([_HALO])  # it may lie upon a dark cell
     ax.plot([x], [y], "o", color=INK, markersize=4)
     ax.set_title(f"({x}, {y}), {mdp.action_names[action]}")
     return ax
@@ -112,7 +115,7 @@ def plot_arrows(mdp: TabularMdp, advocacy: Bools, ax: Axes) -> Axes:
     """
     plot_cells(mdp, ax, letters=ENDS)
     layout = layout_of(mdp)
-    scale = min(1.0, _SMALL_GRID / len(layout.rows[0]))
+    scale = min(1.0, _SMALL_GRID / _length(layout))
     for state, action in np.argwhere(advocacy).tolist():
         x, y = layout.positions[state].tolist()
         dx, dy = layout.moves[action]
@@ -158,7 +161,7 @@ def plot_heatmap(
     )
     middle = limits[0] + _DARK * (limits[1] - limits[0])
     for y, x in np.argwhere(np.isfinite(image)).tolist():
-        if image.shape[1] <= _SMALL_GRID:
+        if _length(layout) <= _SMALL_GRID:
             ink = "white" if image[y, x] < middle else "black"
             number = text.format(image[y, x])
             ax.text(x, y, number, ha="center", va="center", color=ink, fontsize=6, zorder=3)
@@ -235,6 +238,11 @@ def layout_of(mdp: TabularMdp) -> GridLayout:
     return mdp.layout
 
 
+def _length(layout: GridLayout) -> int:
+    """Give the length of a grid's longer side, in cells."""
+    return max(len(layout.rows), len(layout.rows[0]))
+
+
 def _letters(layout: GridLayout) -> dict[tuple[int, int], str]:
     return {(x, y): letter for y, row in enumerate(layout.rows) for x, letter in enumerate(row)}
 
@@ -251,9 +259,8 @@ def _frame(ax: Axes, layout: GridLayout, around: tuple[int, int] | None = None) 
         return
     ax.set_xlim(-0.52, width - 0.48)
     ax.set_ylim(height - 0.48, -0.52)
-    step = 1 if width <= _SMALL_GRID else 5
-    ax.set_xticks(range(0, width, step))
-    ax.set_yticks(range(0, height, step))
+    for set_ticks, length in ((ax.set_xticks, width), (ax.set_yticks, height)):
+        set_ticks(range(0, length, 1 if length <= _SMALL_GRID else 5))
     ax.tick_params(length=0)
     ax.set_xlabel("x")
     ax.set_ylabel("y")
