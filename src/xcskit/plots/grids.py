@@ -259,8 +259,11 @@ def _frame(ax: Axes, layout: GridLayout, around: tuple[int, int] | None = None) 
         return
     ax.set_xlim(-0.52, width - 0.48)
     ax.set_ylim(height - 0.48, -0.52)
-    for set_ticks, length in ((ax.set_xticks, width), (ax.set_yticks, height)):
-        set_ticks(range(0, length, 1 if length <= _SMALL_GRID else 5))
+    across, down = (
+        range(0, length, 1 if length <= _SMALL_GRID else 5) for length in (width, height)
+    )
+    ax.set_xticks(across)
+    ax.set_yticks(down)
     ax.tick_params(length=0)
     ax.set_xlabel("x")
     ax.set_ylabel("y")
