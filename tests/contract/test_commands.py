@@ -41,6 +41,7 @@ def options_of(name: str) -> dict[str, str]:
     return {
         option: parameter.help
         for parameter in group.commands[name].params
+        if parameter.param_type_name == "option"
         for option in (*parameter.opts, *parameter.secondary_opts)
     }
 
