@@ -61,7 +61,7 @@ def measure(rounds: int = 3) -> list[Measurement]:
         n_sets = len(RHOS) * len(MASSES) * N_POPULATIONS
         rows += [
             Measurement(what, whole.seconds, "s"),
-            Measurement(f"{name}: one set, by the oracle, not valued", one.seconds, "s"),
+            Measurement(f"{name}: one set, by the oracle, not valued", one.seconds * 1e3, "ms"),
             Measurement(
                 f"{name}: oracle / path, a set", one.processor * n_sets / whole.processor, "x"
             ),
