@@ -12,8 +12,8 @@ from xcskit.mdp import Solution
 
 __all__ = ["STEP_MARKS", "TIME_MARKS", "Reading", "at_steps", "at_time", "compete"]
 
-STEP_MARKS: Final = (10_000, 50_000, 100_000)
-TIME_MARKS: Final = (0.1, 1.0, 10.0)
+STEP_MARKS: Final = (10_000, 50_000)
+TIME_MARKS: Final = (0.1, 1.0)
 SLICE_SECONDS: Final = 0.02
 
 

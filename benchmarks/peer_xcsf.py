@@ -58,7 +58,7 @@ SUITED: Final[dict[str, Any]] = {
     "pop_size": 2000,
     "prediction": {"type": "rls_linear", "args": {}},
 }
-"""What learned fastest of some fifteen settings tried (see the documentation).
+"""What learned fastest of nineteen settings tried (docs/performance.md names them).
 
 Recursive least squares and 2,000 microclassifiers, all of which are its own defaults.
 """
