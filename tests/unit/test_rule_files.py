@@ -99,6 +99,21 @@ def test_schemes_from_outside_save_and_load(tmp_path: Path) -> None:
         del CONDITIONS["tinted"]
 
 
+def test_what_could_not_be_read_again_is_not_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later polars may write in another form."""
+    write = pl.DataFrame.write_parquet
+
+    def write_otherwise(frame: pl.DataFrame, file: io.BytesIO, **options: Any) -> None:
+        write(frame, file, **{**options, "compression": "zstd"})
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", write_otherwise)
+    with pytest.raises(FileFormatError, match=r"^nothing was saved: polars .* compressed"):
+        RULES.save(tmp_path / "rules.parquet")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "disk full")

@@ -72,7 +72,17 @@ def pack(rules: "RuleSet") -> bytes:
     pl.DataFrame(dict(rules.columns)).write_parquet(
         buffer, compression="uncompressed", statistics=False, metadata={_KEY: text}
     )
-    return seal(buffer.getvalue())
+    content = buffer.getvalue()
+    try:
+        _columns(content, expected_columns(rules.condition, rules.prediction, rules.space))
+    except (XcskitError, *UNREADABLE) as reason:
+        msg = (
+            f"nothing was saved: polars {pl.__version__} writes Parquet in a form that xcskit "
+            f"{__version__} would not read again ({in_words(reason)}); install polars as in "
+            "constraints.txt, or a newer xcskit"
+        )
+        raise FileFormatError(msg) from None
+    return seal(content)
 
 
 def seal(content: bytes) -> bytes:
