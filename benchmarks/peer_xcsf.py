@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 import numpy as np
-import xcsf
+import xcsf  # pyright: ignore[reportMissingModuleSource] # only bench-peers installs it
 
 from contestants import EXPLORE, GAMMA
 from xcskit.mdp import TabularMdp

@@ -103,9 +103,9 @@ def test_what_could_not_be_read_again_is_not_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A later polars may write in another form."""
-    write = pl.DataFrame.write_parquet
+    write: Callable[..., None] = pl.DataFrame.write_parquet
 
-    def write_otherwise(frame: pl.DataFrame, file: io.BytesIO, **options: Any) -> None:
+    def write_otherwise(frame: pl.DataFrame, file: io.BytesIO, **options: object) -> None:
         write(frame, file, **{**options, "compression": "zstd"})
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", write_otherwise)

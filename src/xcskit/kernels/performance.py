@@ -27,7 +27,7 @@ def fill_prediction_array(population: Population, sets: Sets, state: Ints) -> fl
         denominator = 0.0
         for i in range(begin, end):
             slot = sets.matched[i]
-            fitness = population.fitness[slot]
+            fitness = float(population.fitness[slot])
             numerator += fitness * predict(population.prediction, slot, sets.z)
             denominator += fitness
         value = numerator / denominator if end > begin else np.nan

@@ -68,7 +68,8 @@ def table(
     sort
         The column by which the rules are sorted, whose numbers come first.
     """
-    numbers = list(dict.fromkeys([*([sort] if sort not in {"", "action"} else []), *_NUMBERS]))
+    first = () if sort in {"", "action"} else (sort,)
+    numbers = [*first, *(name for name in _NUMBERS if name not in first)]
     unbounded = console.options.update(width=sys.maxsize)
     while True:
         hidden = [name for name in _NUMBERS if name not in numbers]
