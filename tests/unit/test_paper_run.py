@@ -137,6 +137,10 @@ frame.addEventListener("load", async () => {{
   const page = frame.contentDocument;
   await Promise.all([...page.images].map(image => image.decode().catch(() => null)));
   const root = page.documentElement;
+  const moved = [...page.querySelectorAll(".scroll")].map(box => {{
+    box.scrollLeft = 10000;
+    return box.querySelector("td").getBoundingClientRect().left - box.getBoundingClientRect().left;
+  }});
   document.getElementById("found").textContent = JSON.stringify({{
     images: page.images.length,
     shown: [...page.images].filter(i => i.complete && i.naturalWidth && i.clientWidth > 200).length,
@@ -146,6 +150,8 @@ frame.addEventListener("load", async () => {{
     text: parseFloat(getComputedStyle(page.body).fontSize),
     small: Math.max(0, ...[...page.querySelectorAll(".soft, .claim li, figcaption, td")]
       .map(part => parseFloat(getComputedStyle(part).fontSize))),
+    scrolled: Math.max(0, ...[...page.querySelectorAll(".scroll")].map(box => box.scrollLeft)),
+    moved: Math.max(0, ...moved.map(Math.abs)),
     ink: getComputedStyle(page.body).color,
     paper: getComputedStyle(page.body).backgroundColor,
   }});
@@ -198,6 +204,15 @@ def test_every_image_is_shown_and_nothing_overflows(
     assert isinstance(seen["width"], int)
     assert width - 20 <= seen["width"] <= width
     assert seen["needed"] <= seen["width"]
+
+
+@in_browser
+def test_on_a_phone_the_first_column_stays_while_the_others_scroll(
+    made: PaperRun, tmp_path: Path
+) -> None:
+    seen, _ = look(made.report.read_text(), 390, tmp_path)
+    assert float(str(seen["scrolled"])) > 100
+    assert float(str(seen["moved"])) <= 1
 
 
 @in_browser
