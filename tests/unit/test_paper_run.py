@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -102,7 +103,7 @@ def test_the_command_says_what_is_wrong_in_a_line(
     (tmp_path / "lake.txt").write_text("SFH\nHHG\n")
     assert run(["paper", "--map", str(tmp_path / "lake.txt"), "--out", str(tmp_path / "bad")]) == 1
     assert not (tmp_path / "bad").exists()
-    assert run(["paper", "--map", "1000000x1000000", "--out", str(tmp_path)]) == 1
+    assert run(["paper", "--map", "1000000x1000000", "--out", str(tmp_path)]) == 2
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "report.html").write_text("mine")
     assert run(["paper", "--quick", "--out", str(tmp_path / "other")]) == 1
@@ -112,8 +113,17 @@ def test_the_command_says_what_is_wrong_in_a_line(
     errors = capsys.readouterr().err.splitlines()
     assert [line[:15] for line in errors] == ["xcskit: error: "] * 5
     assert "the lake is unsolvable" in errors[1]
-    assert "not enough memory" in errors[2]
+    assert "got 1000000 x 1000000" in errors[2]
     assert "holds 'report.html', but no results" in errors[3]
+
+
+def test_too_little_memory_is_an_error_like_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("xcskit.paper.run_paper", Mock(side_effect=MemoryError("no 7 TiB here")))
+    assert run(["paper"]) == 1
+    expected = "xcskit: error: not enough memory: no 7 TiB here; ask for something smaller\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_cells_are_escaped_and_short() -> None:
