@@ -1,3 +1,4 @@
+import sys
 from itertools import accumulate
 
 import numpy as np
@@ -53,6 +54,13 @@ def test_learning_in_pieces_is_learning_at_once() -> None:
     assert pieces.history_steps.tolist() == [*range(999, 10_000, 999), 10_000]
     assert np.array_equal(pieces.history_q[-1], pieces.q)
     assert once.visits.sum() == 10_000
+
+
+def test_where_ctrl_c_is_looked_for_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = q_learning(frozen_lake("8x8", slip=0.1), 10_000, seed=3, every=3000)
+    monkeypatch.setattr(sys.modules["xcskit.mdp.q_learning"], "_CHUNK", 777)
+    parts = q_learning(frozen_lake("8x8", slip=0.1), 10_000, seed=3, every=3000)
+    assert np.array_equal(parts.history_q, whole.history_q)
 
 
 def test_without_chance_it_reaches_the_optimum() -> None:

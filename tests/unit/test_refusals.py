@@ -11,7 +11,8 @@ import pytest
 
 from populations import random_rules
 from xcskit import evaluation, learner, mdp, rules
-from xcskit.errors import ConfigurationError, ModelError, SpaceError, XcskitError
+from xcskit.errors import ConfigurationError, ModelError, SolverError, SpaceError, XcskitError
+from xcskit.mdp.solvers import SOLVERS
 from xcskit.spaces import IntegerSpace
 
 # Typed so that a test may call them wrongly.
@@ -117,7 +118,7 @@ MODELS: list[tuple[Call, str]] = [
     (lambda: space.grid(0, 2), "a grid is one cell wide and high or more: got 0 x 2"),
 ]
 
-SOLVERS: list[tuple[Call, str]] = [
+SOLVING: list[tuple[Call, str]] = [
     (lambda: m.solve("maze5"), "mdp is of class TabularMdp: got 'maze5'.*load_environment"),
     (lambda: m.value_iteration(None), "mdp is of class TabularMdp: got None"),
     (lambda: m.policy_iteration(None), "mdp is of class TabularMdp: got None"),
@@ -154,7 +155,7 @@ RULE_SETS: list[tuple[Call, str]] = [
     (lambda: make_config(prediction="nlms"), r"Constant\(\), Nlms\(\), Rls\(\), .*: got 'nlms'"),
 ]
 
-ALL = [*ENVIRONMENTS, *MODELS, *SOLVERS, *EVALUATION, *RULE_SETS]
+ALL = [*ENVIRONMENTS, *MODELS, *SOLVING, *EVALUATION, *RULE_SETS]
 
 
 @pytest.mark.parametrize(("call", "message"), ALL, ids=[message for _, message in ALL])
@@ -196,6 +197,24 @@ def test_what_is_followed_and_where(name: str) -> None:
 def test_where_episodes_start(start: Any) -> None:
     with pytest.raises(ModelError, match="test_start of 'frozenlake-4x4' has shape"):
         e.steps_to_goal(LAKE, POLICY, start=start)
+
+
+@pytest.mark.parametrize("reward", [1e308, -1e308, 1.1e150])
+def test_values_that_no_double_holds(reward: float) -> None:
+    """They were infinite in silence, or errors of logarithms."""
+    endless = mdp.from_arrays(np.ones((1, 1, 1)), [[reward]], terminal=[])
+    message = r"has a reward of .*; scale its rewards to at most 1e\+150 in size"
+    for solver in SOLVERS.values():
+        with pytest.raises(SolverError, match=message):
+            solver(endless, 0.5)
+    with pytest.raises(SolverError, match=message):
+        mdp.finite_horizon(endless, 9)
+    with pytest.raises(SolverError, match=message):
+        mdp.q_learning(endless, 10)
+    with pytest.raises(SolverError, match=message):
+        e.policy_values(endless, [0])
+    large = mdp.from_arrays(np.ones((1, 1, 1)), [[np.sign(reward) * 1e150]], terminal=[])
+    assert abs(mdp.solve(large, 0.5).v[0]) == pytest.approx(2e150)
 
 
 @pytest.mark.parametrize("selector", [RAGGED, [None], {}, 1.5])

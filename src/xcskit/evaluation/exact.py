@@ -17,7 +17,7 @@ from xcskit.evaluation.chains import (
 )
 from xcskit.evaluation.policies import Start, complete_policy, starting_from
 from xcskit.mdp import TabularMdp
-from xcskit.mdp.bellman import backup, chain_of, solve_chain
+from xcskit.mdp.bellman import backup, chain_of, check_values_exist, solve_chain
 from xcskit.mdp.model import check_mdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Floats, Ints
@@ -72,7 +72,7 @@ def policy_values(
     >>> policy_values(lake, [2, 2, 0], gamma=0.5).v
     array([0.5, 1. , 0. ])
     """
-    check_mdp(mdp)
+    check_values_exist(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     actions = _action_for_every_state(mdp, policy)
     reward, transition = chain_of(mdp, actions)

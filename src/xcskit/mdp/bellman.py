@@ -5,10 +5,26 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from xcskit.mdp.model import TabularMdp
+from xcskit.errors import SolverError
+from xcskit.mdp.model import TabularMdp, check_mdp
 from xcskit.typing import Floats, Ints
 
-__all__ = ["Chain", "backup", "chain_of", "rounding_error", "solve_chain"]
+__all__ = ["Chain", "backup", "chain_of", "check_values_exist", "rounding_error", "solve_chain"]
+
+_GREATEST_REWARD = 1e150
+
+
+def check_values_exist(mdp: object) -> None:
+    """Raise an error unless this is a model, whose values are numbers that doubles hold."""
+    checked = check_mdp(mdp)
+    rewards = checked.outcomes.reward
+    greatest = float(rewards[np.abs(rewards).argmax()])
+    if abs(greatest) > _GREATEST_REWARD:
+        msg = (
+            f"{checked.name!r} has a reward of {greatest:g}, so that its values may be more than "
+            f"doubles hold; scale its rewards to at most {_GREATEST_REWARD:g} in size"
+        )
+        raise SolverError(msg)
 
 
 def backup(mdp: TabularMdp, gamma: float, v: Floats) -> Floats:

@@ -6,7 +6,8 @@ import numpy as np
 
 from xcskit.kernels.q_learning import learn_q
 from xcskit.kernels.random import STREAMS, new_streams
-from xcskit.mdp.model import TabularMdp, check_mdp
+from xcskit.mdp.bellman import check_values_exist
+from xcskit.mdp.model import TabularMdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.typing import Floats, Ints
 from xcskit.validation import check_integer, check_real
@@ -14,6 +15,7 @@ from xcskit.validation import check_integer, check_real
 __all__ = ["QLearning", "q_learning"]
 
 _MOST_STEPS = 2**53
+_MOST_VALUE = 1e150
 _CHUNK = 10**6
 """Steps between two looks at whether Ctrl-C was pressed."""
 
@@ -89,7 +91,7 @@ def q_learning(
     >>> bool(error < 0.001)
     True
     """
-    check_mdp(mdp)
+    check_values_exist(mdp)
     steps = check_integer("steps", steps, 0, _MOST_STEPS)
     every = max(steps, 1) if every is None else check_integer("every", every, 1)
     settings = (
@@ -102,7 +104,7 @@ def q_learning(
     environment = streams[STREAMS.index("environment")]
     exploration = streams[STREAMS.index("exploration")]
     shape = (mdp.n_states, mdp.n_actions)
-    q = np.full(shape, check_real("initial_value", initial_value))
+    q = np.full(shape, check_real("initial_value", initial_value, -_MOST_VALUE, _MOST_VALUE))
     q[mdp.is_terminal] = 0.0
     visits = np.zeros(shape, dtype=np.int64)
     state = np.full(1, -1)

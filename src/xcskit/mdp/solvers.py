@@ -8,8 +8,14 @@ import numpy as np
 
 from xcskit.errors import SolverError
 from xcskit.kernels.bellman import sweep_optimality, sweep_policy
-from xcskit.mdp.bellman import backup, chain_of, rounding_error, solve_chain
-from xcskit.mdp.model import TabularMdp, check_mdp
+from xcskit.mdp.bellman import (
+    backup,
+    chain_of,
+    check_values_exist,
+    rounding_error,
+    solve_chain,
+)
+from xcskit.mdp.model import TabularMdp
 from xcskit.mdp.outcomes import frozen
 from xcskit.mdp.solution import ADVOCACY_TOLERANCE, FiniteHorizonSolution, Solution
 from xcskit.mdp.undiscounted import check_endless_policies, check_policy_ends, ending_policy
@@ -156,7 +162,7 @@ def policy_iteration(mdp: TabularMdp, gamma: float = 0.95) -> Solution:
     best. Random lakes at gamma 1: 90,000 cells took 1 second without slip and 12 with slip 0.1,
     1,000,000 cells without slip 17, on one core.
     """
-    check_mdp(mdp)
+    check_values_exist(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     is_undiscounted = gamma == 1.0
     if is_undiscounted:
@@ -225,7 +231,7 @@ def finite_horizon(mdp: TabularMdp, horizon: int, gamma: float = 1.0) -> FiniteH
     >>> best.v[200, 0].round(3)
     np.float64(0.913)
     """
-    check_mdp(mdp)
+    check_values_exist(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     check_integer("horizon", horizon, 0, _MOST_VALUES // mdp.n_states)
     v = np.zeros((horizon + 1, mdp.n_states))
@@ -253,7 +259,7 @@ SOLVERS: Final[dict[str, Callable[[TabularMdp, float], Solution]]] = {
 
 
 def _check(mdp: TabularMdp, gamma: float, tolerance: float) -> tuple[float, float]:
-    check_mdp(mdp)
+    check_values_exist(mdp)
     gamma = check_real("gamma", gamma, 0.0, 1.0)
     if gamma == 1.0:
         msg = (
