@@ -177,9 +177,11 @@ class Shelf:
         return length
 
 
-CASES = [("pages", 1, name) for name in SPACES] + [
-    (kind, 4, name)
-    for kind in INDEXES
+KINDS = [("pages", 1), *((kind, 4) for kind in INDEXES)]
+CASES = [
+    # Each compiles anew: one space of five is enough to look at while working.
+    pytest.param(kind, finest, name, marks=[] if name == "shifted" else [pytest.mark.slow])
+    for kind, finest in KINDS
     for name in SPACES
     if (kind, name) != ("cells", "box")  # a general rule would lie in 100,000 match sets
 ]
