@@ -91,9 +91,11 @@ def test_a_limited_number_of_steps_equals_a_walk(mdp: TabularMdp, seed: int, lim
 def test_no_limit_is_bounded_by_every_limit(mdp: TabularMdp, seed: int) -> None:
     policy = policy_of(mdp, seed)
     exact = steps_to_goal(mdp, policy)
-    total = exact.success_probability + exact.failure_probability + exact.unfinished_probability
-    assert total == pytest.approx(1.0, abs=1e-9)
     within = steps_to_goal(mdp, policy, step_limit=50)
+    for told in (exact, within):
+        chances = told.success_probability, told.failure_probability, told.unfinished_probability
+        assert sum(chances) == pytest.approx(1.0, abs=1e-9)
+        assert 0.0 <= min(chances) <= max(chances) <= 1.0
     assert exact.success_probability >= within.success_probability - 1e-9
     assert exact.failure_probability >= within.failure_probability - 1e-9
     assert exact.unfinished_probability <= within.unfinished_probability + 1e-9

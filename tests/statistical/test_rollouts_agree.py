@@ -43,7 +43,7 @@ def test_success_and_steps_agree_with_their_expectations(slip: float) -> None:
             start="training",
             step_limit=STEP_LIMIT,
         )
-        chance = min(exact.success_probability, 1.0)
+        chance = exact.success_probability
         assert stats.binomtest(sampled.n_successes, N_EPISODES, chance).pvalue > threshold
         if sampled.n_successes > 200:
             assert exact.expected_steps is not None

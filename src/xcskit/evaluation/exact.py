@@ -215,9 +215,9 @@ def _solve_for_steps(chain: GoalChain) -> StepsToGoal:
     total = float(start @ success)
     mean = float(start @ steps) / total if total else None
     return StepsToGoal(
-        success_probability=min(total, 1.0),
-        failure_probability=float(start @ solve(chain.failure[inside])),
-        unfinished_probability=float(start @ solve(caught) + chain.start[endless].sum()),
+        success_probability=_chance(total),
+        failure_probability=_chance(float(start @ solve(chain.failure[inside]))),
+        unfinished_probability=_chance(float(start @ solve(caught) + chain.start[endless].sum())),
         expected_steps=mean,
         standard_deviation=(
             None if mean is None else _root(float(start @ squares) / total - mean**2)
@@ -240,9 +240,9 @@ def _follow(chain: GoalChain, step_limit: int) -> StepsToGoal:
     count = np.arange(step_limit + 1)
     mean = float(count @ arrivals) / total if total else None
     return StepsToGoal(
-        success_probability=total,
-        failure_probability=failure,
-        unfinished_probability=float(here.sum()),
+        success_probability=_chance(total),
+        failure_probability=_chance(failure),
+        unfinished_probability=_chance(float(here.sum())),
         expected_steps=mean,
         standard_deviation=(
             None if mean is None else _root(float((count - mean) ** 2 @ arrivals) / total)
@@ -250,6 +250,11 @@ def _follow(chain: GoalChain, step_limit: int) -> StepsToGoal:
         step_limit=step_limit,
         distribution=frozen(arrivals, np.float64),
     )
+
+
+def _chance(computed: float) -> float:
+    """Give a probability without the rounding that makes it more than certain."""
+    return min(max(computed, 0.0), 1.0)
 
 
 def _root(variance: float) -> float:
