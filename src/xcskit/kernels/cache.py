@@ -61,8 +61,11 @@ class DiskCache:
         return directory / hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
 
     def load_overload(self, sig: object, target_context: Any) -> CompileResult | None:  # noqa: ANN401 - Numba's target context
-        """Give the code for a signature, or None where no sound file holds it."""
-        target_context.refresh()
+        """Give the code for a signature, or None where no sound file holds it.
+
+        Unlike Numba's own cache it does not ``refresh`` the target context, which loads all that
+        could be compiled with: who compiles does that, and code that is done needs none of it.
+        """
         path = self._path(sig, target_context)
         if path is None:
             return None
