@@ -21,19 +21,16 @@ def groups(values: Sequence[float]) -> list[Sequence[float]]:
 
 
 def lane_sum(values: Sequence[float]) -> float:
-    """Add up a block: eight lanes of every eighth value, then the lanes in pairs."""
+    """Add up: eight lanes of every eighth value, then the lanes in pairs."""
     lanes = [ordered_sum(values[lane::LANES]) for lane in range(LANES)]
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + (
         (lanes[4] + lanes[5]) + (lanes[6] + lanes[7])
     )
 
 
-def block_sums(values: Sequence[float]) -> list[float]:
-    return [lane_sum(block) for block in groups(values)]
-
-
-def superblock_sums(blocks: Sequence[float]) -> list[float]:
-    return [ordered_sum(superblock) for superblock in groups(blocks)]
+def group_sums(values: Sequence[float]) -> list[float]:
+    """Add up each block of slots, or each superblock of blocks."""
+    return [lane_sum(group) for group in groups(values)]
 
 
 def mean_fitness(parameters: Parameters, slots: Sequence[Rule | None]) -> float:
@@ -44,7 +41,7 @@ def mean_fitness(parameters: Parameters, slots: Sequence[Rule | None]) -> float:
         for rule in slots
     ]
     n_microclassifiers = sum(rule.numerosity for rule in slots if rule is not None)
-    return ordered_sum(superblock_sums(block_sums(mass))) / n_microclassifiers
+    return lane_sum(group_sums(group_sums(mass))) / n_microclassifiers
 
 
 def choose_victim(parameters: Parameters, slots: Sequence[Rule | None], stream: Stream) -> Rule:
@@ -68,11 +65,11 @@ def choose_victim(parameters: Parameters, slots: Sequence[Rule | None], stream: 
         return [a + f_bar * b for a, b in zip(plain, penalised, strict=True)]
 
     slot_votes = votes(plain, penalised)
-    plain_blocks, penalised_blocks = block_sums(plain), block_sums(penalised)
+    plain_blocks, penalised_blocks = group_sums(plain), group_sums(penalised)
     block_votes = votes(plain_blocks, penalised_blocks)
-    superblock_votes = votes(superblock_sums(plain_blocks), superblock_sums(penalised_blocks))
+    superblock_votes = votes(group_sums(plain_blocks), group_sums(penalised_blocks))
 
-    target = stream.random() * ordered_sum(superblock_votes)
+    target = stream.random() * lane_sum(superblock_votes)
     superblock, before = first_beyond(superblock_votes, target)
     block_in_superblock, before = first_beyond(groups(block_votes)[superblock], target, before)
     block = superblock * GROUP + block_in_superblock
