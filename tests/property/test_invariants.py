@@ -161,9 +161,9 @@ def check_ballot(agent: XCSF, live: Live) -> None:
 
 
 def lane_sum(values: Floats) -> float:
-    """Sum a block in the order of docs/determinism.md."""
+    """Sum in the order of docs/determinism.md."""
     lanes = np.zeros(8)
-    for row in values.reshape(8, 8):
+    for row in np.append(values, np.zeros(-len(values) % 8)).reshape(-1, 8):
         lanes += row
     while len(lanes) > 1:
         lanes = lanes[0::2] + lanes[1::2]
@@ -171,9 +171,14 @@ def lane_sum(values: Floats) -> float:
 
 
 def check_kept_sums(live: Live) -> None:
-    """Let the sums of each block that is not stale be those of its rules."""
+    """Let what is not stale be the sum of what is below it, of blocks and of superblocks."""
     wheel = live.population.wheel
-    for block in np.flatnonzero(~wheel.is_stale):
+    is_stale = np.unpackbits(wheel.stale.view(np.uint8), bitorder="little")
+    for superblock in np.flatnonzero(wheel.stale == 0):
+        inside = wheel.blocks[:, superblock * BLOCK : (superblock + 1) * BLOCK]
+        for row in (PLAIN, PENALISED, MASS):
+            assert wheel.superblocks[row, superblock] == lane_sum(inside[row])
+    for block in np.flatnonzero(is_stale[: wheel.blocks.shape[1]] == 0):
         ballot = wheel.ballot[:, block * BLOCK : (block + 1) * BLOCK]
         is_poor = ballot[WORTH] <= wheel.blocks[WORTH, block]
         assert wheel.blocks[PLAIN, block] == lane_sum(np.where(is_poor, 0.0, ballot[PLAIN]))

@@ -19,7 +19,8 @@ from xcskit.kernels.lanes import (
     sum_lanes,
     where,
 )
-from xcskit.typing import Bools, Floats
+from xcskit.kernels.matching.words import ONE, ZERO, lowest_bit
+from xcskit.typing import Floats, Words
 
 __all__ = [
     "BLOCK",
@@ -44,20 +45,20 @@ class Wheel(NamedTuple):
     """What deletion reads of each slot, and the sums over blocks and superblocks.
 
     ``ballot``: (4, capacity): plain vote, vote of a poor rule, worth, mass. ``blocks`` and
-    ``superblocks``: (5, n): sums of plain votes (of rules that are not poor), of penalised votes
-    (of those that are), the greatest worth of a poor rule, the sum of masses, the least worth of
-    another.
+    ``superblocks``: (5, n), with room up to a multiple of eight: sums of plain votes (of rules that
+    are not poor), of penalised votes (of those that are), the greatest worth of a poor rule, the
+    sum of masses, the least worth of another. ``stale``: a word for each superblock, a bit for each
+    of its blocks, set when one of the block's rules was weighed anew.
     """
 
     ballot: Floats
     blocks: Floats
     superblocks: Floats
-    is_stale: Bools
-    is_superblock_stale: Bools
+    stale: Words
 
 
 def _no_sums(n: int) -> Floats:
-    sums = np.zeros((5, n))
+    sums = np.zeros((5, -(-n // N_LANES) * N_LANES))
     sums[WORTH] = -np.inf
     sums[CEILING] = np.inf
     return sums
@@ -73,24 +74,22 @@ def new_wheel(capacity: int) -> Wheel:
         ballot=ballot,
         blocks=_no_sums(n_blocks),
         superblocks=_no_sums(n_superblocks),
-        is_stale=np.zeros(n_blocks, dtype=np.bool_),
-        is_superblock_stale=np.zeros(n_superblocks, dtype=np.bool_),
+        stale=np.zeros(n_superblocks, dtype=np.uint64),
     )
 
 
 @kernel
 def mark_stale(wheel: Wheel, slot: int) -> None:
     """Note that a slot's ballot has changed."""
-    wheel.is_stale[slot >> 6] = True
-    wheel.is_superblock_stale[slot >> 12] = True
+    wheel.stale[slot >> 12] |= ONE << np.uint64((slot >> 6) & 63)
 
 
 @kernel
-def _sum_block(values: Floats, begin: int) -> float:
-    """Sum the 64 values from ``begin``, lane by lane."""
+def _lane_sum(values: Floats, begin: int, end: int) -> float:
+    """Sum ``values[begin:end]`` lane by lane; up to a multiple of eight, 0.0 must follow."""
     total = splat(0.0)
-    for offset in range(0, BLOCK, N_LANES):
-        total += load(values, begin + offset)
+    for place in range(begin, end, N_LANES):
+        total += load(values, place)
     return float(sum_lanes(total))
 
 
@@ -117,19 +116,20 @@ def _sum_block_apart(
 @kernel
 def total_mass(wheel: Wheel, n_blocks: int) -> float:
     """Sum the masses of all rules."""
-    blocks, superblocks = wheel.blocks, wheel.superblocks
-    total = 0.0
-    for superblock in range((n_blocks + BLOCK - 1) // BLOCK):
-        if wheel.is_superblock_stale[superblock]:
+    ballot, blocks, superblocks = wheel.ballot, wheel.blocks, wheel.superblocks
+    n_superblocks = (n_blocks + BLOCK - 1) // BLOCK
+    for superblock in range(n_superblocks):
+        stale = wheel.stale[superblock]
+        if stale != ZERO:
             first = superblock * BLOCK
-            mass = 0.0
-            for block in range(first, min(first + BLOCK, n_blocks)):
-                if wheel.is_stale[block]:
-                    blocks[MASS, block] = _sum_block(wheel.ballot[MASS], block * BLOCK)
-                mass += blocks[MASS, block]
-            superblocks[MASS, superblock] = mass
-        total += superblocks[MASS, superblock]
-    return total
+            while stale != ZERO:
+                block = first + lowest_bit(stale)
+                begin = block * BLOCK
+                blocks[MASS, block] = _lane_sum(ballot[MASS], begin, begin + BLOCK)
+                stale &= stale - ONE
+            end = min(first + BLOCK, n_blocks)
+            superblocks[MASS, superblock] = _lane_sum(blocks[MASS], first, end)
+    return _lane_sum(superblocks[MASS], 0, n_superblocks)
 
 
 @kernel
@@ -140,40 +140,45 @@ def _is_divided_anew(sums: Floats, i: int, threshold: float) -> bool:
 @kernel
 def _sum_votes(wheel: Wheel, superblock: int, n_blocks: int, threshold: float) -> None:
     """Bring the votes of a superblock up to date, and of those of its blocks that need it."""
-    ballot, blocks, superblocks = wheel.ballot, wheel.blocks, wheel.superblocks
-    plain = 0.0
-    penalised = 0.0
-    floor = -np.inf
-    ceiling = np.inf
+    blocks, superblocks = wheel.blocks, wheel.superblocks
     first = superblock * BLOCK
-    for block in range(first, min(first + BLOCK, n_blocks)):
-        if wheel.is_stale[block] or _is_divided_anew(blocks, block, threshold):
-            sums = _sum_block_apart(ballot, block * BLOCK, threshold)
-            blocks[PLAIN, block] = sums[0]
-            blocks[PENALISED, block] = sums[1]
-            blocks[WORTH, block] = sums[2]
-            blocks[CEILING, block] = sums[3]
-            wheel.is_stale[block] = False
-        plain += blocks[PLAIN, block]
-        penalised += blocks[PENALISED, block]
-        floor = max(floor, blocks[WORTH, block])
-        ceiling = min(ceiling, blocks[CEILING, block])
-    superblocks[PLAIN, superblock] = plain
-    superblocks[PENALISED, superblock] = penalised
-    superblocks[WORTH, superblock] = floor
-    superblocks[CEILING, superblock] = ceiling
-    wheel.is_superblock_stale[superblock] = False
+    end = min(first + BLOCK, n_blocks)
+    stale = wheel.stale[superblock]
+    wheel.stale[superblock] = ZERO
+    if _is_divided_anew(superblocks, superblock, threshold):
+        for block in range(first, end):
+            if _is_divided_anew(blocks, block, threshold):
+                stale |= ONE << np.uint64(block - first)
+    while stale != ZERO:
+        block = first + lowest_bit(stale)
+        sums = _sum_block_apart(wheel.ballot, block * BLOCK, threshold)
+        blocks[PLAIN, block] = sums[0]
+        blocks[PENALISED, block] = sums[1]
+        blocks[WORTH, block] = sums[2]
+        blocks[CEILING, block] = sums[3]
+        stale &= stale - ONE
+    floor = splat(-np.inf)
+    ceiling = splat(np.inf)
+    for block in range(first, end, N_LANES):
+        worth, other = load(blocks[WORTH], block), load(blocks[CEILING], block)
+        floor = where(floor > worth, floor, worth)
+        ceiling = where(ceiling < other, ceiling, other)
+    superblocks[PLAIN, superblock] = _lane_sum(blocks[PLAIN], first, end)
+    superblocks[PENALISED, superblock] = _lane_sum(blocks[PENALISED], first, end)
+    superblocks[WORTH, superblock] = greatest_lane(floor)
+    superblocks[CEILING, superblock] = least_lane(ceiling)
 
 
 @kernel
 def total_votes(wheel: Wheel, n_blocks: int, mean: float, threshold: float) -> float:
     """Sum the votes of all rules; call ``total_mass`` before, which shares the marks."""
     superblocks = wheel.superblocks
-    total = 0.0
-    for superblock in range((n_blocks + BLOCK - 1) // BLOCK):
-        if wheel.is_superblock_stale[superblock] or _is_divided_anew(
-            superblocks, superblock, threshold
-        ):
+    n_superblocks = (n_blocks + BLOCK - 1) // BLOCK
+    for superblock in range(n_superblocks):
+        if wheel.stale[superblock] != ZERO or _is_divided_anew(superblocks, superblock, threshold):
             _sum_votes(wheel, superblock, n_blocks, threshold)
-        total += superblocks[PLAIN, superblock] + mean * superblocks[PENALISED, superblock]
-    return total
+    total = splat(0.0)
+    for superblock in range(0, n_superblocks, N_LANES):
+        penalised = load(superblocks[PENALISED], superblock)
+        total += load(superblocks[PLAIN], superblock) + penalised * mean
+    return float(sum_lanes(total))
