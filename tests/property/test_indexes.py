@@ -8,9 +8,9 @@ import pytest
 
 from xcskit.kernels.conditions import MinSpan
 from xcskit.kernels.matching import (
+    BitIndex,
     CellIndex,
     PageIndex,
-    ScanIndex,
     find_identical,
     flip,
     match,
@@ -19,7 +19,6 @@ from xcskit.kernels.matching import (
 from xcskit.kernels.matching.bits import bit_index
 from xcskit.kernels.matching.cells import cell_index
 from xcskit.kernels.matching.pages import page_index
-from xcskit.kernels.matching.scan import scan_index
 from xcskit.kernels.population import RULE
 from xcskit.kernels.slots import list_length
 from xcskit.spaces import IntegerSpace
@@ -54,15 +53,18 @@ SPACES = {
 }
 
 
-def scan_of(_space: IntegerSpace, n_actions: int, capacity: int) -> ScanIndex:
-    return scan_index(n_actions, capacity)
+def bits_of(space: IntegerSpace, _n_actions: int, capacity: int) -> BitIndex:
+    return bit_index(space, capacity)
+
+
+def pages_of(space: IntegerSpace, _n_actions: int, capacity: int) -> PageIndex:
+    return page_index(space, capacity)
 
 
 INDEXES: dict[str, Any] = {
     "cells": cell_index,
-    "bits": bit_index,
-    "pages": page_index,
-    "scan": scan_of,
+    "bits": bits_of,
+    "pages": pages_of,
 }
 
 
@@ -159,14 +161,15 @@ class Shelf:
             lower = self.condition.alleles[slot, 0::2]
             upper = lower + self.condition.alleles[slot, 1::2]
             for d, origin in enumerate(index.origin):
-                rows = slice(origin + lower[d], origin + upper[d] + 1)
-                words[place >> 6, rows] |= np.uint64(1 << (place & 63))
+                first, last = (np.array([lower[d], upper[d]]) - self.low[d]) >> index.shift[d]
+                rows = slice(origin + first, origin + last + 1)
+                words[place >> 9, rows, (place & 511) >> 6] |= np.uint64(1 << (place & 63))
         np.testing.assert_array_equal(index.words, words)
-        is_used = np.ascontiguousarray((words != 0).T)
+        is_used = np.ascontiguousarray((words != 0).any(axis=2).T)
         summary = np.packbits(is_used, axis=1, bitorder="little").view(np.uint64)
         np.testing.assert_array_equal(index.summary, summary)
         lengths = [self.chain_length(page) for page in index.newest.tolist()]
-        assert lengths == (-(-index.n_rules // 64)).tolist()
+        assert lengths == (-(-index.n_rules // 512)).tolist()
         assert sum(lengths) + self.chain_length(int(index.counts[1])) == index.counts[0]
         assert int(index.n_rules.sum()) == len(self.live)
 
@@ -177,22 +180,27 @@ class Shelf:
         return length
 
 
-KINDS = [("pages", 1), *((kind, 4) for kind in INDEXES)]
+KINDS: list[tuple[str, dict[str, int]]] = [
+    ("pages", {"_FINEST": 1}),
+    ("pages", {"_FINEST": 4, "_GROUPED": 8, "_MOST_ROWS": 20}),
+    *((kind, {}) for kind in INDEXES),
+]
 CASES = [
     # Each compiles anew: one space of five is enough to look at while working.
-    pytest.param(kind, finest, name, marks=[] if name == "shifted" else [pytest.mark.slow])
-    for kind, finest in KINDS
+    pytest.param(kind, limits, name, marks=[] if name == "shifted" else [pytest.mark.slow])
+    for kind, limits in KINDS
     for name in SPACES
     if (kind, name) != ("cells", "box")  # a general rule would lie in 100,000 match sets
 ]
 
 
-@pytest.mark.parametrize(("kind", "finest", "name"), CASES)
+@pytest.mark.parametrize(("kind", "limits", "name"), CASES)
 def test_rules_come_and_go(
-    kind: str, finest: int, name: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, limits: dict[str, int], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "_FINEST", finest)
-    shelf = Shelf(kind, SPACES[name], seed=finest)
+    for limit, value in limits.items():
+        monkeypatch.setattr(pages, limit, value)
+    shelf = Shelf(kind, SPACES[name], seed=len(limits))
     free = list(range(CAPACITY))[::-1]
     for turn in range(6):
         while free and len(shelf.live) < CAPACITY - 100 * (turn % 2):

@@ -11,7 +11,7 @@ from oracle.environment import frozen_lake as oracles_lake
 from oracle.parameters import Parameters
 from twins import assert_equal, assert_same_events, twins, world_of
 from xcskit.kernels import matching
-from xcskit.kernels.matching import BitIndex, CellIndex, PageIndex, ScanIndex, pages
+from xcskit.kernels.matching import BitIndex, CellIndex, PageIndex, pages
 from xcskit.kernels.training import train_on_model
 from xcskit.learner import XCSF
 from xcskit.mdp import TabularMdp, frozen_lake
@@ -165,8 +165,11 @@ def test_deletion_over_more_than_one_superblock() -> None:
 
 
 @pytest.mark.slow
-def test_a_scan_and_bits_give_what_cells_give(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, kind in ((None, CellIndex), ("CELLS", BitIndex), ("INDEX_ROWS", ScanIndex)):
+def test_bits_and_rows_that_values_share_give_what_cells_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "_MOST_ROWS", 6)
+    for limit, kind in ((None, CellIndex), ("CELLS", BitIndex), ("INDEX_ROWS", PageIndex)):
         if limit is not None:
             monkeypatch.setattr(matching, limit, 0)
         agent = run(Case("indexes", "8x8", {}, ALWAYS), stride=10, seed=3)
@@ -190,6 +193,7 @@ def test_pages_give_what_cells_give(
     monkeypatch.setattr(matching, "PAGE_CAPACITY", 0)
     monkeypatch.setattr(matching, "PAGE_PLACES", 1)
     monkeypatch.setattr(pages, "_FINEST", 1)
+    monkeypatch.setattr(pages, "_GROUPED", 8)
     expected = frozenset({"covered", "deleted", "removed", "reused_slot"})
     agent = run(Case("pages", where, changes, expected), n_steps=n_steps, stride=20, seed=3)
     index = agent.system.population.matcher

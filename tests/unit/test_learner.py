@@ -16,7 +16,7 @@ import pytest
 
 from worlds import random_world, state_of
 from xcskit.errors import ConfigurationError, HoleError, SpaceError, TrainingError, XcskitError
-from xcskit.kernels.matching import BitIndex, CellIndex, ScanIndex
+from xcskit.kernels.matching import BitIndex, CellIndex, PageIndex
 from xcskit.learner import XCSF, Measure, Nlms, Rls, Row, XcsfConfig
 from xcskit.learner.progress import progress_bar
 from xcskit.mdp import TabularMdp, frozen_lake
@@ -738,7 +738,7 @@ def test_shapes_that_compile_anew(
 ) -> None:
     agent = check_shape(lower, upper, n_actions)
     is_wide = sum(agent.space.sizes) > 10**6
-    assert isinstance(agent.system.population.matcher, ScanIndex if is_wide else CellIndex)
+    assert isinstance(agent.system.population.matcher, PageIndex if is_wide else CellIndex)
 
 
 def test_a_population_of_a_million() -> None:

@@ -1,12 +1,11 @@
-"""Matching: which rules apply to a state, looked up, by bits, by pages of them, or by a scan."""
+"""Matching: which rules apply to a state, looked up, by bits, or by pages of them."""
 
 from typing import TypeAlias
 
-from xcskit.kernels.matching.bits import BitIndex, bit_index, bit_index_rows
+from xcskit.kernels.matching.bits import BitIndex, bit_index
 from xcskit.kernels.matching.cells import CellIndex, cell_index, cell_index_bytes, n_cells
 from xcskit.kernels.matching.generics import find_identical, flip, match
-from xcskit.kernels.matching.pages import PageIndex, page_index, page_index_bytes, page_places
-from xcskit.kernels.matching.scan import ScanIndex, scan_index
+from xcskit.kernels.matching.pages import PageIndex, page_index, page_places
 from xcskit.spaces import IntegerSpace
 
 __all__ = [
@@ -19,14 +18,13 @@ __all__ = [
     "CellIndex",
     "Index",
     "PageIndex",
-    "ScanIndex",
     "find_identical",
     "flip",
     "make_index",
     "match",
 ]
 
-Index: TypeAlias = CellIndex | BitIndex | PageIndex | ScanIndex
+Index: TypeAlias = CellIndex | BitIndex | PageIndex
 
 CELLS = 1024
 """Above this number of states, a general rule would lie in too many match sets."""
@@ -48,10 +46,8 @@ def make_index(space: IntegerSpace, n_actions: int, capacity: int) -> Index:
     """Make the index that suits a space and a number of slots; all give the same answers."""
     if n_cells(space) <= CELLS and cell_index_bytes(space, capacity) <= INDEX_BYTES:
         return cell_index(space, n_actions, capacity)
+    n_rows = sum(space.sizes)
     is_large = capacity >= PAGE_CAPACITY and page_places(space) >= PAGE_PLACES
-    if is_large and page_index_bytes(space, capacity) <= INDEX_BYTES:
-        return page_index(space, n_actions, capacity)
-    n_rows = bit_index_rows(space, n_actions)
-    if n_rows <= INDEX_ROWS and n_rows * capacity // 8 <= INDEX_BYTES:
-        return bit_index(space, n_actions, capacity)
-    return scan_index(n_actions, capacity)
+    if is_large or n_rows > INDEX_ROWS or n_rows * capacity // 8 > INDEX_BYTES:
+        return page_index(space, capacity)
+    return bit_index(space, capacity)

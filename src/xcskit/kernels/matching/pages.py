@@ -1,9 +1,12 @@
 """Pages of alike rules: an index whose cost follows the match set, for large populations.
 
-The index of bits looks at a word for every 64 rules there are. Here a word belongs to a *page*: a
-group of up to 64 rules whose conditions lie near each other and are about as wide. A page has a
-word for each value of each dimension; a state's value is covered in few pages, and a summary tells
-in which. So few words are looked at, however many rules there are.
+The index of bits looks at a word for every 64 rules there are. Here bits belong to a *page*: a
+group of up to 512 rules whose conditions lie near each other and are about as wide. A page has a
+cache line of bits for each value of each dimension; a state's value is covered in few pages, and a
+summary tells in which. So few lines are looked at, however many rules there are.
+
+Where a space has too many values for a line each, neighbouring values of its widest dimensions
+share a line, and what is found there is looked at again.
 
 Where a rule lies in the pages decides only how fast it is found: the slots are written in rule
 order, as any index writes them.
@@ -16,11 +19,27 @@ import numpy as np
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.conditions.generics import admits, is_identical, reach
 from xcskit.kernels.matching.generics import find_identical, flip, match
+from xcskit.kernels.matching.parts import part_by_action
 from xcskit.kernels.matching.words import ONE, ZERO, lowest_bit
+from xcskit.kernels.slots import Slots
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Ints, Words
 
-__all__ = ["PageIndex", "page_index", "page_index_bytes", "page_places"]
+__all__ = ["PageIndex", "page_index", "page_places"]
+
+_WORDS = 8
+"""Words in a page: bits for a value fill a cache line, and lines are what memory hands out."""
+
+_PLACES = 64 * _WORDS
+
+_GROUPED = 128
+"""Slots for each group, at least: groups hold a page or two where rules lie evenly."""
+
+_MOST_ROWS = 4096
+"""Above this number of values, over all dimensions, a rule would flip too many bits."""
+
+_MOST_BYTES = 2**30
+"""Above this size, an index would crowd out the population itself."""
 
 _FINEST = 4
 """Conditions up to 2**4 values wide are told apart by where they lie, wider ones also by how
@@ -31,35 +50,35 @@ _N_PAGES, _FREE = 0, 1
 
 
 class PageIndex(NamedTuple):
-    """Pages of 64 places, chained in groups that are full but for the newest page of each.
+    """Pages of 512 places, chained in groups that are full but for the newest page of each.
 
-    ``words``: (n_pages, n_rows); value v of dimension d is row ``origin[d] + v``. ``summary``:
-    (n_rows, n_pages / 64), which pages have a word that is not zero. ``slot_at``: the slot in each
-    place; ``place_of``: (capacity,), the place of each slot, or -1. ``newest`` and ``n_rules``: for
-    each group. ``older``: (n_pages,), the next page of the chain. ``counts``: the pages ever used,
-    and the first of the chain of free ones. ``finest``, ``node_first`` and ``n_nodes`` say which
-    group a condition belongs to. ``common``, ``found``, ``found_words``, ``listed`` and ``ends``
-    are work space.
+    ``words``: (n_pages, n_rows, 8). Value v of dimension d is row ``origin[d] + (v - lower[d] >>
+    shift[d])``. ``summary``: (n_rows, n_pages / 64), which pages have a line that is not zero.
+    ``slot_at``: the slot in each place; ``place_of``: (capacity,), the place of each slot, or -1.
+    ``newest`` and ``n_rules``: for each group. ``older``: (n_pages,), the next page of the chain.
+    ``counts``: the pages ever used, and the first of the chain of free ones. ``finest``,
+    ``node_first`` and ``n_nodes`` say which group a condition belongs to. ``found`` and the two
+    levels above it, and ``listed`` are work space.
     """
 
     words: Words
     summary: Words
-    slot_at: Ints
+    slot_at: Slots
     place_of: Ints
     newest: Ints
     n_rules: Ints
     older: Ints
     counts: Ints
     lower: tuple[int, ...]
+    shift: tuple[int, ...]
     origin: tuple[int, ...]
     finest: tuple[int, ...]
     n_nodes: tuple[int, ...]
     node_first: Ints
-    common: Words
     found: Words
     found_words: Words
-    listed: Ints
-    ends: Ints
+    found_tops: Words
+    listed: Slots
 
 
 def _n_nodes(size: int, finest: int) -> int:
@@ -78,12 +97,14 @@ def _levels(space: IntegerSpace, n_groups: int) -> tuple[int, ...]:
         finest[int(np.argmax(nodes))] += 1
 
 
-def _sizes(space: IntegerSpace, capacity: int) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Give the finest level and the nodes of each dimension, and the number of pages."""
-    finest = _levels(space, max(1, capacity // 64))
-    n_nodes = tuple(_n_nodes(size, low) for size, low in zip(space.sizes, finest, strict=True))
-    n_pages = capacity // 64 + int(np.prod(n_nodes, dtype=np.int64))
-    return finest, n_nodes, -(-n_pages // 64) * 64
+def _shifts(space: IntegerSpace, most_rows: int) -> tuple[int, ...]:
+    """Tell how many low bits of each dimension's values go, so that there are so few rows."""
+    shift = [0] * space.n_dimensions
+    while True:
+        n_rows = [((size - 1) >> low) + 1 for size, low in zip(space.sizes, shift, strict=True)]
+        if sum(n_rows) <= max(most_rows, 2 * space.n_dimensions):
+            return tuple(shift)
+        shift[int(np.argmax(n_rows))] += 1
 
 
 def page_places(space: IntegerSpace) -> float:
@@ -91,42 +112,56 @@ def page_places(space: IntegerSpace) -> float:
     return float(np.prod([((size - 1) >> _FINEST) + 1 for size in space.sizes], dtype=np.float64))
 
 
-def page_index_bytes(space: IntegerSpace, capacity: int) -> int:
-    """Tell how large the words of an index are."""
-    return _sizes(space, capacity)[2] * sum(space.sizes) * 8
+def _in_cache_lines(shape: tuple[int, int]) -> Words:
+    """Allocate lines of eight words that are lines of the cache."""
+    n_bytes = shape[0] * shape[1] * _WORDS * 8
+    room = np.zeros(n_bytes + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    words: Words = room[start : start + n_bytes].view(np.uint64).reshape(*shape, _WORDS)
+    return words
 
 
-def page_index(space: IntegerSpace, n_actions: int, capacity: int) -> PageIndex:
+def page_index(space: IntegerSpace, capacity: int) -> PageIndex:
     """Allocate an index of a number of slots, a multiple of 64."""
-    finest, n_nodes, n_pages = _sizes(space, capacity)
-    starts = np.concatenate([[0], np.cumsum(space.sizes)]).tolist()
+    finest = _levels(space, max(1, capacity // _GROUPED))
+    n_nodes = tuple(_n_nodes(size, low) for size, low in zip(space.sizes, finest, strict=True))
+    n_groups = int(np.prod(n_nodes, dtype=np.int64))
+    n_pages = -(-(capacity // _PLACES + n_groups) // 64) * 64
+    shift = _shifts(space, min(_MOST_ROWS, _MOST_BYTES // (n_pages * _WORDS * 8)))
+    n_rows = [((size - 1) >> low) + 1 for size, low in zip(space.sizes, shift, strict=True)]
+    starts = np.concatenate([[0], np.cumsum(n_rows)]).tolist()
     n_levels = max(space.sizes).bit_length() + _FINEST
     node_first = np.zeros((space.n_dimensions, n_levels + max(finest)), dtype=np.int64)
     for d, (size, low) in enumerate(zip(space.sizes, finest, strict=True)):
         for level in range(low, node_first.shape[1] - 1):
             node_first[d, level + 1] = node_first[d, level] + ((size - 1) >> level) + 1
-    n_groups = int(np.prod(n_nodes, dtype=np.int64))
     n_words = capacity // 64
+    n_found_words = -(-n_words // 64)
     return PageIndex(
-        words=np.zeros((n_pages, starts[-1]), dtype=np.uint64),
+        words=_in_cache_lines((n_pages, starts[-1])),
         summary=np.zeros((starts[-1], n_pages // 64), dtype=np.uint64),
-        slot_at=np.zeros(n_pages * 64, dtype=np.int64),
+        slot_at=np.zeros(n_pages * _PLACES, dtype=np.uint32),
         place_of=np.full(capacity, _NONE, dtype=np.int64),
         newest=np.full(n_groups, _NONE, dtype=np.int64),
         n_rules=np.zeros(n_groups, dtype=np.int64),
         older=np.full(n_pages, _NONE, dtype=np.int64),
         counts=np.array([0, _NONE], dtype=np.int64),
         lower=space.lower,
-        origin=tuple(int(s - low) for s, low in zip(starts[:-1], space.lower, strict=True)),
+        shift=shift,
+        origin=tuple(starts[:-1]),
         finest=finest,
         n_nodes=n_nodes,
         node_first=node_first,
-        common=np.zeros(n_pages // 64, dtype=np.uint64),
         found=np.zeros(n_words, dtype=np.uint64),
-        found_words=np.zeros(-(-n_words // 64), dtype=np.uint64),
-        listed=np.zeros(capacity, dtype=np.int64),
-        ends=np.zeros(n_actions, dtype=np.int64),
+        found_words=np.zeros(n_found_words, dtype=np.uint64),
+        found_tops=np.zeros(-(-n_found_words // 64), dtype=np.uint64),
+        listed=np.zeros(capacity, dtype=np.uint32),
     )
+
+
+@kernel
+def _row_of(index: PageIndex, d: int, value: int) -> int:
+    return int(index.origin[d] + ((value - index.lower[d]) >> index.shift[d]))
 
 
 @kernel
@@ -146,27 +181,36 @@ def _group_of(index: PageIndex, condition: Any, rule: int) -> int:  # noqa: ANN4
 
 
 @kernel
+def _toggle(index: PageIndex, row: int, place: int) -> None:
+    """Flip the bit of a place in a row; with the row's first or last bit, that of the summary."""
+    page, word = place // _PLACES, (place % _PLACES) >> 6
+    line = index.words[page, row]
+    bit = ONE << np.uint64(place & 63)
+    before = line[word]
+    line[word] = before ^ bit
+    if before in (ZERO, bit):
+        others = ZERO
+        for other in range(_WORDS):
+            others |= line[other] if other != word else ZERO
+        if others == ZERO:
+            index.summary[row, page >> 6] ^= ONE << np.uint64(page & 63)
+
+
+@kernel
 def _mark(index: PageIndex, condition: Any, slot: int, place: int) -> None:  # noqa: ANN401 - any storage
     """Write a rule into its page, or take it out."""
-    words, summary = index.words, index.summary
-    page = place >> 6
-    bit = ONE << np.uint64(place & 63)
-    page_bit = ONE << np.uint64(page & 63)
     for d in range(len(index.origin)):
         least, greatest = reach(condition, slot, d)
-        for value in range(least, greatest + 1):
-            if admits(condition, slot, d, value):
-                row = index.origin[d] + value
-                before = words[page, row]
-                words[page, row] = before ^ bit
-                if before in (ZERO, bit):
-                    summary[row, page >> 6] ^= page_bit
+        first, last = _row_of(index, d, least), _row_of(index, d, greatest)
+        for row in range(first, last + 1):
+            if index.shift[d] > 0 or admits(condition, slot, d, least + row - first):
+                _toggle(index, row, place)
 
 
 @kernel
 def _enter(index: PageIndex, condition: Any, slot: int) -> None:  # noqa: ANN401 - any storage
     group = _group_of(index, condition, slot)
-    if index.n_rules[group] & 63 == 0:
+    if index.n_rules[group] % _PLACES == 0:
         page = index.counts[_FREE]
         if page == _NONE:
             page = index.counts[_N_PAGES]
@@ -175,7 +219,7 @@ def _enter(index: PageIndex, condition: Any, slot: int) -> None:  # noqa: ANN401
             index.counts[_FREE] = index.older[page]
         index.older[page] = index.newest[group]
         index.newest[group] = page
-    place = (index.newest[group] << 6) + (index.n_rules[group] & 63)
+    place = index.newest[group] * _PLACES + index.n_rules[group] % _PLACES
     index.n_rules[group] += 1
     index.slot_at[place] = slot
     index.place_of[slot] = place
@@ -191,21 +235,21 @@ def _leave(index: PageIndex, condition: Any, slot: int) -> None:  # noqa: ANN401
     index.place_of[slot] = _NONE
     index.n_rules[group] -= 1
     page = index.newest[group]
-    last = (page << 6) + (index.n_rules[group] & 63)
+    last = page * _PLACES + index.n_rules[group] % _PLACES
     if last != place:
-        moved = int(index.slot_at[last])
+        moved = int(np.int64(index.slot_at[last]))
         _mark(index, condition, moved, last)
         index.slot_at[place] = moved
         index.place_of[moved] = place
         _mark(index, condition, moved, place)
-    if index.n_rules[group] & 63 == 0:
+    if index.n_rules[group] % _PLACES == 0:
         index.newest[group] = index.older[page]
         index.older[page] = index.counts[_FREE]
         index.counts[_FREE] = page
 
 
 @flip.register(PageIndex)
-def _(index: PageIndex, condition: object, slot: int, action: int) -> None:  # noqa: ARG001 - the index of bits needs it
+def _(index: PageIndex, condition: object, slot: int, action: int) -> None:  # noqa: ARG001 - the others need it
     if index.place_of[slot] == _NONE:
         _enter(index, condition, slot)
     else:
@@ -215,76 +259,89 @@ def _(index: PageIndex, condition: object, slot: int, action: int) -> None:  # n
 @kernel
 def _note(index: PageIndex, slot: int) -> None:
     """Note a slot, to be listed in order."""
-    word = slot >> 6
-    index.found[word] |= ONE << np.uint64(slot & 63)
-    index.found_words[word >> 6] |= ONE << np.uint64(word & 63)
+    index.found[slot >> 6] |= ONE << np.uint64(slot & 63)
+    index.found_words[slot >> 12] |= ONE << np.uint64((slot >> 6) & 63)
+    index.found_tops[slot >> 18] |= ONE << np.uint64((slot >> 12) & 63)
 
 
 @kernel
-def _list_noted(index: PageIndex, n_used: int) -> int:
+def _lowest_slot(index: PageIndex, page: int, word: int, places: np.uint64) -> int:
+    """Give the slot in the lowest of some places of a page."""
+    return int(np.int64(index.slot_at[page * _PLACES + (word << 6) + lowest_bit(places)]))
+
+
+@kernel
+def _take_word(words: Words, place: int) -> np.uint64:
+    """Read a word, and leave 0."""
+    word: np.uint64 = words[place]
+    words[place] = ZERO
+    return word
+
+
+@kernel
+def _list_noted(index: PageIndex) -> int:
     """List the slots that were noted, ascending, and forget them; give their number."""
     n_listed = 0
-    for top in range((n_used + 4095) >> 12):
-        words = index.found_words[top]
-        index.found_words[top] = ZERO
-        while words != ZERO:
-            word = (top << 6) + lowest_bit(words)
-            words &= words - ONE
-            slots = index.found[word]
-            index.found[word] = ZERO
-            while slots != ZERO:
-                index.listed[n_listed] = (word << 6) + lowest_bit(slots)
-                n_listed += 1
-                slots &= slots - ONE
+    for top in range(index.found_tops.size):
+        tops = _take_word(index.found_tops, top)
+        while tops != ZERO:
+            above = (top << 6) + lowest_bit(tops)
+            tops &= tops - ONE
+            words = _take_word(index.found_words, above)
+            while words != ZERO:
+                word = (above << 6) + lowest_bit(words)
+                words &= words - ONE
+                slots = _take_word(index.found, word)
+                while slots != ZERO:
+                    index.listed[n_listed] = (word << 6) + lowest_bit(slots)
+                    n_listed += 1
+                    slots &= slots - ONE
     return n_listed
+
+
+@kernel
+def _is_match(index: PageIndex, condition: Any, slot: int, state: Ints) -> bool:  # noqa: ANN401 - any storage
+    """Look again where values share a row."""
+    is_match = True
+    for d in range(len(index.origin)):
+        is_match = is_match and (index.shift[d] == 0 or admits(condition, slot, d, state[d]))
+    return is_match
+
+
+@kernel
+def _note_page(index: PageIndex, condition: Any, page: int, state: Ints) -> None:  # noqa: ANN401 - any storage
+    """Note the rules of a page that match."""
+    words = index.words
+    for word in range(_WORDS):
+        places = words[page, _row_of(index, 0, state[0]), word]
+        for d in range(1, len(index.origin)):
+            places &= words[page, _row_of(index, d, state[d]), word]
+        while places != ZERO:
+            slot = _lowest_slot(index, page, word, places)
+            places &= places - ONE
+            if _is_match(index, condition, slot, state):
+                _note(index, slot)
 
 
 @match.register(PageIndex)
 def _(
     index: PageIndex,
-    condition: object,  # noqa: ARG001 - the scan needs it
+    condition: object,
     rules: Any,  # noqa: ANN401 - an array of RULE
-    n_used: int,
+    n_used: int,  # noqa: ARG001 - the others need it
     state: Ints,
-    matched: Ints,
+    matched: Slots,
     first: Ints,
 ) -> None:
-    words, summary, common = index.words, index.summary, index.common
-    n_summaries = (index.counts[_N_PAGES] + 63) >> 6
-    row = index.origin[0] + state[0]
-    for s in range(n_summaries):
-        common[s] = summary[row, s]
-    for d in range(1, len(index.origin)):
-        row = index.origin[d] + state[d]
-        for s in range(n_summaries):
-            common[s] &= summary[row, s]
-    for s in range(n_summaries):
-        pages = common[s]
+    for s in range((index.counts[_N_PAGES] + 63) >> 6):
+        pages = index.summary[_row_of(index, 0, state[0]), s]
+        for d in range(1, len(index.origin)):
+            pages &= index.summary[_row_of(index, d, state[d]), s]
         while pages != ZERO:
-            page = (s << 6) + lowest_bit(pages)
+            _note_page(index, condition, (s << 6) + lowest_bit(pages), state)
             pages &= pages - ONE
-            places = words[page, index.origin[0] + state[0]]
-            for d in range(1, len(index.origin)):
-                places &= words[page, index.origin[d] + state[d]]
-            while places != ZERO:
-                _note(index, int(index.slot_at[(page << 6) + lowest_bit(places)]))
-                places &= places - ONE
 
-    n_actions = first.size - 1
-    n_listed = _list_noted(index, n_used)
-    ends = index.ends
-    ends[:] = 0
-    for i in range(n_listed):
-        ends[rules[index.listed[i]].action] += 1
-    first[0] = 0
-    for action in range(n_actions):
-        first[action + 1] = first[action] + ends[action]
-        ends[action] = first[action]
-    for i in range(n_listed):
-        slot = index.listed[i]
-        action = rules[slot].action
-        matched[ends[action]] = slot
-        ends[action] += 1
+    part_by_action(rules, index.listed, _list_noted(index), matched, first)
 
 
 @find_identical.register(PageIndex)
@@ -298,18 +355,23 @@ def _(
 ) -> int:
     """Look in one group alone: rules of identical conditions share it."""
     found = -1
-    page = index.newest[_group_of(index, condition, rule)]
+    page = int(index.newest[_group_of(index, condition, rule)])
     while page != _NONE:
-        places = ~ZERO
-        for d in range(len(index.origin)):
-            least, greatest = reach(condition, rule, d)
-            low, high = index.origin[d] + least, index.origin[d] + greatest
-            places &= index.words[page, low] & index.words[page, high]
-        while places != ZERO:
-            slot = int(index.slot_at[(page << 6) + lowest_bit(places)])
-            places &= places - ONE
-            is_first = found < 0 or slot < found
-            if is_first and rules[slot].action == action and is_identical(condition, slot, rule):
-                found = slot
-        page = index.older[page]
+        for word in range(_WORDS):
+            places = ~ZERO
+            for d in range(len(index.origin)):
+                least, greatest = reach(condition, rule, d)
+                low, high = _row_of(index, d, least), _row_of(index, d, greatest)
+                places &= index.words[page, low, word] & index.words[page, high, word]
+            while places != ZERO:
+                slot = _lowest_slot(index, page, word, places)
+                places &= places - ONE
+                is_first = found < 0 or slot < found
+                if (
+                    is_first
+                    and rules[slot].action == action
+                    and is_identical(condition, slot, rule)
+                ):
+                    found = slot
+        page = int(index.older[page])
     return found
