@@ -75,6 +75,7 @@ ENVIRONMENTS: list[tuple[Call, str]] = [
     (lambda: m.load_environment("a" * 5000), "no environment is called 'aaa"),
     (lambda: m.load_environment("FrozenLake-v1", map_name="9x9"), "cannot make .*KeyError.*9x9"),
     (lambda: m.TabularEnv(None), "named by a text or a path"),
+    (lambda: m.TabularEnv(LAKE, render_mode="human"), "render_mode is one of ansi: got 'human'"),
     (lambda: m.from_gymnasium(m.TabularEnv(LAKE), slip=0.1), r"options \['slip'\] are for an id"),
     (lambda: gym({}), "needs states"),
     (lambda: gym({0: {}}), "equally many actions in each, at least one"),

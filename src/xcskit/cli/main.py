@@ -4,6 +4,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Annotated, Final
 
 import typer
@@ -78,7 +79,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = int(app(rest, prog_name="xcskit", standalone_mode=False) or OK)
     except UsageError as error:
-        return _fail(_in_words(error), BAD_USAGE, is_debugging=is_debugging)
+        message = _naming_what_was_given(_in_words(error), error, rest)
+        return _fail(message, BAD_USAGE, is_debugging=is_debugging)
     except ConfigurationError as error:
         return _fail(str(error), BAD_USAGE, is_debugging=is_debugging)
     except (XcskitError, OSError, MemoryError) as error:
@@ -107,6 +109,14 @@ def _in_words(error: Exception) -> str:
         return f"not enough memory: {error}; ask for something smaller"
     words: Callable[[], str] = getattr(error, "format_message", error.__str__)
     return words()
+
+
+def _naming_what_was_given(message: str, error: Exception, arguments: Sequence[str]) -> str:
+    """Add the value of the option that an error is about, which newer Typers leave out."""
+    names: Sequence[str] = getattr(getattr(error, "param", None), "opts", ())
+    split = [word for argument in arguments for word in argument.split("=", 1)]
+    values = [value for name, value in pairwise(split) if name in names]
+    return f"{message}: got {values[-1]!r}" if values and values[-1] not in message else message
 
 
 def _fail(message: str, status: int, *, is_debugging: bool) -> int:

@@ -83,6 +83,8 @@ class TabularEnv(gymnasium.Env[Ints, np.int64]):
             else load_environment(environment, **options)
         )
         check_choice("starts", starts, get_args(Starts))
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         space = self.mdp.space
         self.observation_space = spaces.MultiDiscrete(list(space.sizes), start=list(space.lower))
