@@ -7,7 +7,8 @@ PEERS := $(VENV)/.peers-installed
 # Two test processes: the suite is held to a machine of two cores.
 JOBS ?= 2
 
-.PHONY: help paper test quick oldest lint types layers unit docs dist bench bench-peers publish clean format
+.PHONY: help paper test quick oldest lint types layers unit docs dist \
+	bench bench-scale bench-peers publish clean format
 
 help:
 	@echo "make test    lint, types, layers and all tests"
@@ -17,8 +18,9 @@ help:
 	@echo "make docs    this documentation, its tutorials run, into docs/_build/html"
 	@echo "make dist    the sdist, and the wheel that it builds, into dist"
 	@echo "make bench   speed, as ratios to a baseline of the same run, and against the last commit"
+	@echo "make bench-scale  a step's cost as populations and worlds grow (ten minutes)"
 	@echo "make bench-peers  this package beside xcsf and tabular Q-learning"
-	@echo "make publish both benchmarks, their tables written into docs/performance"
+	@echo "make publish all three, their tables written into docs/performance"
 	@echo "make lint | types | layers | unit | format | clean"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -72,12 +74,15 @@ dist: $(STAMP)
 bench: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python benchmarks/run.py $(OPTIONS)
 
+bench-scale: $(STAMP)
+	$(BIN)/python benchmarks/scale.py $(OPTIONS)
+
 # Threads that wait must not take the core from the one that works.
 bench-peers: $(PEERS)
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/peers.py $(OPTIONS)
 
 publish:
-	$(MAKE) bench bench-peers OPTIONS=--publish
+	$(MAKE) bench bench-scale bench-peers OPTIONS=--publish
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

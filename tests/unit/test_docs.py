@@ -104,4 +104,4 @@ def test_the_pythons_of_the_page_are_the_classifiers() -> None:
 def test_every_table_of_performance_is_there_and_none_is_left_over() -> None:
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"^:file: (performance/.*\.csv)$", page, re.MULTILINE))
-    assert shown == {f"performance/{path.name}" for path in (DOCS / "performance").glob("*.csv")}
+    assert shown == {str(path.relative_to(DOCS)) for path in (DOCS / "performance").rglob("*.csv")}
