@@ -30,7 +30,7 @@ event.register("numba:compile", Listener())
 lake = xcskit.frozen_lake("8x8")
 agent = xcskit.XCSF.on(lake, xcskit.presets.bishop2020(), seed=1).train(lake, 1)
 loaded = sorted({name.partition(".")[0] for name in sys.modules})
-could_compile = "numba.np.npyimpl" in sys.modules
+could_compile = not {"numba.np.npyimpl", "numba.np.arraymath"}.isdisjoint(sys.modules)
 print(json.dumps({
     "imported": imported,
     "loaded": loaded,

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from xcskit.kernels.compiler import kernel
 from xcskit.kernels.random import draw
 from xcskit.typing import Bools, Floats, Ints, Words
@@ -43,8 +41,14 @@ def outcome_at(model: Model, n_actions: int, state: int, action: int, u: float) 
 @kernel
 def start_at(model: Model, u: float) -> int:
     """Give the first start whose cumulative probability exceeds ``u``."""
-    row = int(np.searchsorted(model.start_cumulative, u, side="right"))
-    return int(model.start[min(row, model.start.size - 1)])
+    low, high = 0, model.start.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if model.start_cumulative[middle] <= u:
+            low = middle + 1
+        else:
+            high = middle
+    return int(model.start[low])
 
 
 @kernel
