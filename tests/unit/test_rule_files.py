@@ -42,7 +42,7 @@ def load(content: bytes, folder: Path) -> RuleSet:
 
 
 def header_of(content: bytes) -> dict[str, Any]:
-    return dict(json.loads(pl.read_parquet_metadata(content)["xcskit"]))
+    return dict(json.loads(pl.read_parquet_metadata(io.BytesIO(content))["xcskit"]))
 
 
 def crafted(
@@ -178,7 +178,9 @@ def test_newer_formats_ask_for_an_upgrade(tmp_path: Path) -> None:
 def test_an_edited_table_does_not_pass(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     frame = pl.read_parquet(CONTENT).with_columns(numerosity=pl.lit(3, pl.Int64))
-    frame.write_parquet(buffer, metadata={"xcskit": pl.read_parquet_metadata(CONTENT)["xcskit"]})
+    frame.write_parquet(
+        buffer, metadata={"xcskit": pl.read_parquet_metadata(io.BytesIO(CONTENT))["xcskit"]}
+    )
     with pytest.raises(FileFormatError, match="damaged or was edited"):
         load(buffer.getvalue(), tmp_path)
 

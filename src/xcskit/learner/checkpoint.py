@@ -81,7 +81,7 @@ def write_checkpoint(agent: "XCSF", path: str | Path) -> None:
         fields = _slot_fields(getattr(population, part), population.freed.size)
         arrays |= {f"{part}.{name}": values[:n_used] for name, values in fields.items()}
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **cast("dict[str, Any]", arrays))
+    np.savez(buffer, **cast("dict[str, Any]", arrays))
     write_atomically(path, seal(buffer))
 
 
