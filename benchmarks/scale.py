@@ -10,12 +10,16 @@ the documentation shows.
 # pyright: reportUnknownMemberType=false
 
 import argparse
+import ctypes
+import os
+import platform
 import resource
 import shutil
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -23,6 +27,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 from rich.console import Console
 from rich.table import Table
 
@@ -36,10 +41,14 @@ FOLDER = Path(__file__).parents[1] / ".bench" / "scale"
 DOCS = Path(__file__).parents[1] / "docs" / "performance" / "scale"
 
 ROUNDS = 5
-SETTLING = 0.25
-"""How much longer than to reach N a population trains, before it is timed."""
+SETTLING, LEAST_SETTLING = 0.25, 100_000
+"""How much longer than to reach N a population trains, before it is timed, in parts and steps."""
 MOST_STEPS = 5_000_000
 SAMPLES = 500
+_MMAP_THRESHOLD = -3
+"""As ``malloc.h`` numbers it."""
+RESOLUTION = 0.1
+"""Megabytes that the allocator may have had left."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ AXES = {
         tuple(Point("dimensions", n, 20_000, n_dimensions=n) for n in DIMENSIONS),
     ),
     "actions": Axis(
-        "actions of a walk in 3 dimensions, N = 20,000",
+        "actions of a walk, N = 20,000",
         "actions",
         tuple(Point("actions", n, 20_000, n_dimensions=3, n_actions=n) for n in ACTIONS),
     ),
@@ -121,11 +130,12 @@ def _fill(agent: XCSF, world: TabularMdp, size: int) -> None:
     """Train until deletion holds the population at N, and a while longer."""
     while (missing := size - _tally(agent, "n_micros")) > 0 and agent.steps < MOST_STEPS:
         agent.train(world, max(10_000, missing // 2))
-    agent.train(world, max(20_000, int(SETTLING * agent.steps)))
+    agent.train(world, max(LEAST_SETTLING, int(SETTLING * agent.steps)))
 
 
 def measure_point(point: Point) -> dict[str, object]:
     """Train one point, and give what it took."""
+    ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 2**16)  # large arrays come and go by themselves
     world = point.world()
     config = presets.bishop2020().replace(population_size=point.population_size)
     warm = XCSF.on(world, config, seed=0).train(world, 1)  # kept, so that its memory is not reused
@@ -155,7 +165,7 @@ def measure_point(point: Point) -> dict[str, object]:
         "match_set": float(np.mean(sizes)),
         "ns_a_step": seconds * 1e9,
         "steps_a_second": 1.0 / seconds,
-        "megabytes": bytes_taken / 1e6,
+        "megabytes": max(bytes_taken / 1e6, RESOLUTION),
     }
 
 
@@ -233,7 +243,11 @@ def draw(rows: pl.DataFrame) -> Figure:
             ax.plot(x, y, "o-", color=COLOURS[row], markersize=3)
             ax.set_xscale("log")
             ax.set_yscale("log")
-            ax.legend(loc="upper left")
+            ax.set_xticks(x[:: -(-x.size // 4)])
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+            ax.minorticks_off()
+            ax.margins(y=0.3)
+            ax.legend(loc="upper left", frameon=True, framealpha=0.8, edgecolor="none")
             if column == 0:
                 ax.set_ylabel(label)
             if row == 0:
@@ -243,14 +257,36 @@ def draw(rows: pl.DataFrame) -> Figure:
     return figure
 
 
+def circumstances(load_before: float) -> str:
+    """Say on what this was measured, and how busy that was."""
+    about = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    known = {
+        key.strip(): value.strip()
+        for key, _, value in (line.partition(":") for line in about.split("\n\n")[0].splitlines())
+    }
+    return (
+        f"Measured on {os.cpu_count()} cores of {known['model name']} "
+        f"(family {known['cpu family']}, model {known['model']}), "
+        f"Python {platform.python_version()}, "
+        f"Numba {version('numba')}; load average {load_before:.1f} before and "
+        f"{os.getloadavg()[0]:.1f} after (what else runs takes caches and memory); populations "
+        f"trained for at least {LEAST_SETTLING:,} steps after they had reached N.\n"
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Measure, print, write tables and figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("axes", nargs="*", choices=[[], *AXES], help="none: all")
-    parser.add_argument("--publish", action="store_true", help="copy to docs/performance/scale")
+    parser.add_argument("axes", nargs="*", help=f"of {', '.join(AXES)}; none: all")
+    parser.add_argument("--publish", action="store_true", help="copy it to the documentation")
     options = parser.parse_args(arguments)
+    if unknown := sorted(set(options.axes) - set(AXES)):
+        parser.error(f"axes are {', '.join(AXES)}: got {', '.join(unknown)}")
+    if options.axes and options.publish:
+        parser.error("--publish needs all axes: name none")
     console = Console()
     FOLDER.mkdir(parents=True, exist_ok=True)
+    load = os.getloadavg()[0]
     tables: list[pl.DataFrame] = []
     for name in options.axes or AXES:
         axis = AXES[name]
@@ -271,9 +307,10 @@ def main(arguments: list[str]) -> int:
         parts.write_csv(FOLDER / "million.csv")
         for what, took in parts.iter_rows():
             console.print(f"{what}: {took}", highlight=False)
+    (FOLDER / "about.txt").write_text(circumstances(load), encoding="utf-8")
     if options.publish:
         DOCS.mkdir(parents=True, exist_ok=True)
-        for path in (*FOLDER.glob("*.csv"), FOLDER / "scale.svg"):
+        for path in (*FOLDER.glob("*.csv"), FOLDER / "about.txt", FOLDER / "scale.svg"):
             shutil.copy(path, DOCS)
     return 0
 
