@@ -110,7 +110,8 @@ AXES = {
 
 
 def _resident() -> int:
-    """Give the bytes of this process that are in memory."""
+    """Give the bytes of this process that are in memory, but for what could be given back."""
+    ctypes.CDLL(None).malloc_trim(0)
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * resource.getpagesize()
 
