@@ -67,7 +67,7 @@ def cell_index(space: IntegerSpace, n_actions: int, capacity: int) -> CellIndex:
 @match.register(CellIndex)
 def _(
     index: CellIndex,
-    condition: object,  # noqa: ARG001 - the scan needs it
+    condition: object,  # noqa: ARG001 - pages need it
     rules: object,  # noqa: ARG001 - the others need it
     n_used: int,  # noqa: ARG001 - the others need it
     state: Ints,
@@ -125,7 +125,7 @@ def _(index: CellIndex, condition: object, slot: int, action: int) -> None:
 def _(
     index: CellIndex,
     condition: object,
-    rules: object,  # noqa: ARG001 - the scan needs it
+    rules: object,  # noqa: ARG001 - the others need it
     n_used: int,  # noqa: ARG001 - the others need it
     rule: int,
     action: int,
