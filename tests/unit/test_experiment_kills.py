@@ -88,6 +88,7 @@ def wait_for_trials(folder: Path, n: int) -> None:
         time.sleep(0.001)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_loses_nothing_and_ends_with_the_same_bits(tmp_path: Path) -> None:
     dice = random.Random(17)
     n_kills, longest = 0, LONGEST_LIFE
@@ -118,6 +119,7 @@ def test_killed_at_random_moments_loses_nothing_and_ends_with_the_same_bits(tmp_
     ]
 
 
+@pytest.mark.slow
 def test_workers_of_a_killed_run_die_with_it(tmp_path: Path) -> None:
     run = Run(tmp_path, executor="processes", n_seeds=4, pause=0.05)
     wait_for_trials(tmp_path, 1)

@@ -29,6 +29,8 @@ from xcskit.rules import Niches, RuleSet
 from xcskit.spaces import IntegerSpace
 from xcskit.typing import Floats
 
+pytestmark = pytest.mark.slow  # most of these open a browser
+
 RHOS = (0.0, 1e-9, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999999)
 HOSTILE = (
     "</script><script>alert(1)</script>",
