@@ -111,8 +111,8 @@ def compact(
         msg = "--path shows every rho of gnmc; it goes with --mass, not with --rho or other methods"
         raise ConfigurationError(msg)
     chosen = _method(method, settings)
-    from xcskit import compaction, mdp  # noqa: PLC0415 - help appears at once
-    from xcskit.compaction.task import check_task  # noqa: PLC0415
+    from xcskit import compaction, mdp
+    from xcskit.compaction.task import check_task
 
     full = read_model(model)
     world = world_of(full, env, slip, option)
@@ -127,7 +127,7 @@ def compact(
 
 
 def _method(name: str, settings: dict[str, Any]) -> "Method":
-    from xcskit.compaction import METHODS  # noqa: PLC0415 - help appears at once
+    from xcskit.compaction import METHODS
 
     if name not in METHODS:
         msg = f"--method is one of {', '.join(METHODS)}: got {name!r}"
@@ -156,8 +156,8 @@ def _report_set(
     *,
     as_json: bool,
 ) -> None:
-    from xcskit.compaction.report import measure  # noqa: PLC0415 - help appears at once
-    from xcskit.compaction.task import describe  # noqa: PLC0415
+    from xcskit.compaction.report import measure
+    from xcskit.compaction.task import describe
 
     with working("compacting", is_quiet=as_json):
         kept, proof = _select(method, rules, niches, solution)
@@ -178,7 +178,7 @@ def _select(
     method: "Method", rules: "RuleSet", niches: "Niches", solution: "Solution"
 ) -> tuple["Bools", dict[str, Any]]:
     """Choose the rules, and tell what is proven of their number, where anything is."""
-    from xcskit.compaction import Minimal  # noqa: PLC0415 - help appears at once
+    from xcskit.compaction import Minimal
 
     if not isinstance(method, Minimal):
         return method.select(rules, niches, solution), {}

@@ -46,7 +46,7 @@ def working(what: str, *, is_quiet: bool = False) -> Generator[None]:
     if is_quiet or not sys.stderr.isatty():
         yield
         return
-    from rich.progress import (  # noqa: PLC0415 - only where it is seen
+    from rich.progress import (
         Progress,
         SpinnerColumn,
         TextColumn,

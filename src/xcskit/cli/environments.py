@@ -40,7 +40,7 @@ EnvironmentOptions = Annotated[
 
 def read_environment(name: str, slip: float | None, options: list[str] | None) -> "TabularMdp":
     """Give the model that a command line names."""
-    from xcskit.mdp import load_environment  # noqa: PLC0415 - help appears at once
+    from xcskit.mdp import load_environment
 
     settings = dict(_setting(option) for option in options or ())
     if slip is not None and settings.setdefault("slip", slip) != slip:

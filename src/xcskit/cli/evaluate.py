@@ -41,8 +41,8 @@ def evaluate(
     """
     if output is not None:
         check_writable(output, force=force, suffixes=TABLES)
-    from xcskit import mdp  # noqa: PLC0415 - help appears at once
-    from xcskit.evaluation import evaluate_q  # noqa: PLC0415
+    from xcskit import mdp
+    from xcskit.evaluation import evaluate_q
 
     rules = read_model(model)
     world = world_of(rules, env, slip, option)

@@ -44,7 +44,7 @@ def explore(
     Example: xcskit explore lake.parquet --env frozenlake-8x8 --slip 0.1 -o explorer.html
     """
     check_writable(output, force=force, suffixes=(".html",))
-    from xcskit import explorer, mdp  # noqa: PLC0415 - help appears at once
+    from xcskit import explorer, mdp
 
     rules = read_model(model)
     world = world_of(rules, env, slip, option)

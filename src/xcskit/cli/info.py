@@ -18,8 +18,8 @@ def info(
 
     Example: xcskit info --json
     """
-    from xcskit.experiments.provenance import provenance  # noqa: PLC0415 - help appears at once
-    from xcskit.kernels.compiler import cache_directory  # noqa: PLC0415
+    from xcskit.experiments.provenance import provenance
+    from xcskit.kernels.compiler import cache_directory
 
     made = provenance()
     versions: Any = made["versions"]

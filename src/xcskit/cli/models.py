@@ -51,13 +51,13 @@ def note_environment(name: str, slip: float | None, options: list[str] | None) -
 
 def read_model(path: Path) -> "RuleSet":
     """Read a rule set, from its own file or from a checkpoint."""
-    from xcskit.rules import RuleSet  # noqa: PLC0415 - help appears at once
+    from xcskit.rules import RuleSet
 
     with path.open("rb") as file:
         is_checkpoint = file.read(len(_CHECKPOINT)) == _CHECKPOINT
     if not is_checkpoint:
         return RuleSet.load(path)
-    from xcskit.learner import XCSF  # noqa: PLC0415
+    from xcskit.learner import XCSF
 
     agent = XCSF.load(path)
     return agent.rules.with_metadata(history=agent.rows)
@@ -67,7 +67,7 @@ def world_of(
     rules: "RuleSet", env: str | None, slip: float | None, options: list[str] | None
 ) -> "TabularMdp":
     """Give the environment that a command line names, or else the one that the rules note."""
-    from xcskit.compaction.task import check_fit  # noqa: PLC0415 - help appears at once
+    from xcskit.compaction.task import check_fit
 
     if env is None:
         noted = _mapping(rules.metadata.get(_NOTED))

@@ -47,8 +47,8 @@ def paper(
 
     Example: xcskit paper --out runs/paper
     """
-    from xcskit.paper import run_paper  # noqa: PLC0415 - help appears at once
-    from xcskit.paper.specification import lake_of  # noqa: PLC0415
+    from xcskit.paper import run_paper
+    from xcskit.paper.specification import lake_of
 
     try:
         made = run_paper(

@@ -91,7 +91,7 @@ def plot(
     stem = output.with_suffix("") if output.suffix in _SUFFIXES else output
     for suffix in _SUFFIXES:
         check_writable(stem.with_name(stem.name + suffix), force=force)
-    from xcskit import mdp, plots  # noqa: PLC0415 - help appears at once
+    from xcskit import mdp, plots
 
     read = [read_model(model) for model in models]
 
@@ -109,9 +109,9 @@ def plot(
 
 def _values(study: _Study, rules: "RuleSet") -> "Floats":
     """Give Qhat of every state of the model, NaN outside S and in holes."""
-    import numpy as np  # noqa: PLC0415 - help appears at once
+    import numpy as np
 
-    from xcskit.compaction.task import check_fit  # noqa: PLC0415
+    from xcskit.compaction.task import check_fit
 
     mdp = study.solution.mdp
     check_fit(rules, mdp)
@@ -122,7 +122,7 @@ def _values(study: _Study, rules: "RuleSet") -> "Floats":
 
 
 def _new(n_rows: int = 1, n_columns: int = 1, *, height: float = _HEIGHT) -> tuple[_Figure, Any]:
-    from xcskit import plots  # noqa: PLC0415 - help appears at once
+    from xcskit import plots
 
     made: tuple[_Figure, Any] = plots.new_figure(
         n_rows, n_columns, height=height * n_rows, share_x=n_columns == 1
@@ -131,7 +131,7 @@ def _new(n_rows: int = 1, n_columns: int = 1, *, height: float = _HEIGHT) -> tup
 
 
 def _policy(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     values = _values(study, study.rules)
     figure, axes = _new()
@@ -149,9 +149,9 @@ def _error(study: _Study) -> _Figure:
 
 
 def _heatmap(study: _Study, image: "Floats", label: str) -> _Figure:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     if np.isnan(image).all():
         msg = "no state has a value for every action: train longer"
@@ -163,7 +163,7 @@ def _heatmap(study: _Study, image: "Floats", label: str) -> _Figure:
 
 
 def _q(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     figure, axes = _new()
     plots.plot_action_values(study.solution.mdp, _values(study, study.rules), axes[0, 0])
@@ -171,7 +171,7 @@ def _q(study: _Study) -> _Figure:
 
 
 def _rules(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     mdp, rules = study.solution.mdp, study.rules
     n_columns = min(2, rules.n_actions)
@@ -187,7 +187,7 @@ def _rules(study: _Study) -> _Figure:
 
 
 def _cover(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     figure, axes = _new()
     plots.plot_cover(study.solution.mdp, study.rules, axes[0, 0])
@@ -195,7 +195,7 @@ def _cover(study: _Study) -> _Figure:
 
 
 def _generality(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     figure, axes = _new()
     plots.plot_generality(study.rules, axes[0, 0])
@@ -205,7 +205,7 @@ def _generality(study: _Study) -> _Figure:
 
 
 def _path(study: _Study) -> _Figure:
-    from xcskit import compaction, plots  # noqa: PLC0415
+    from xcskit import compaction, plots
 
     niches = compaction.model_niches(study.rules, study.solution.mdp)
     table = compaction.gnmc_path(study.rules, niches).table(study.solution)
@@ -217,9 +217,9 @@ def _path(study: _Study) -> _Figure:
 
 
 def _training(study: _Study) -> _Figure:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     noted: list[Any] = [rules.metadata.get("history") for rules in study.models]
     if not all(noted):
@@ -238,7 +238,7 @@ def _training(study: _Study) -> _Figure:
 
 
 def _frequency(study: _Study) -> _Figure:
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     found = [_values(study, rules) for rules in study.models]
     figure, axes = _new()

@@ -57,7 +57,7 @@ def rollout(
     if paper and seed is not None:
         msg = "--paper has random numbers of its own; leave --seed out"
         raise ConfigurationError(msg)
-    from xcskit import evaluation  # noqa: PLC0415 - help appears at once
+    from xcskit import evaluation
 
     rules = read_model(model)
     world = world_of(rules, env, slip, option)

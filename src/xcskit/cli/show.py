@@ -70,9 +70,9 @@ def _chosen(rules: "RuleSet", where: str | None, action: str | None, at: str | N
 
 
 def _matching(rules: "RuleSet", at: str) -> "RuleSet":
-    import numpy as np  # noqa: PLC0415 - help appears at once
+    import numpy as np
 
-    from xcskit.rules import Niches  # noqa: PLC0415
+    from xcskit.rules import Niches
 
     try:
         observation = [int(value) for value in at.split(",")]
@@ -83,7 +83,7 @@ def _matching(rules: "RuleSet", at: str) -> "RuleSet":
 
 
 def _filtered(rules: "RuleSet", where: str) -> "RuleSet":
-    import polars as pl  # noqa: PLC0415 - help appears at once
+    import polars as pl
 
     try:
         condition: pl.Expr = pl.sql_expr(where)
@@ -95,7 +95,7 @@ def _filtered(rules: "RuleSet", where: str) -> "RuleSet":
 
 
 def _ordered(rules: "RuleSet", sort: str, *, is_ascending: bool) -> "RuleSet":
-    import numpy as np  # noqa: PLC0415 - help appears at once
+    import numpy as np
 
     columns = rules.to_polars().columns
     if sort not in columns:
@@ -118,8 +118,8 @@ def _words(rules: "RuleSet", row: dict[str, Any]) -> dict[str, str]:
 
 
 def _print(shown: "RuleSet", n_chosen: int, n_rules: int, sort: str) -> None:
-    from xcskit.cli.display import new_console  # noqa: PLC0415 - help appears at once
-    from xcskit.rules.display import table  # noqa: PLC0415
+    from xcskit.cli.display import new_console
+    from xcskit.rules.display import table
 
     chosen = "" if n_chosen == n_rules else f"{n_chosen} chosen, "
     title = f"{n_rules} rules, {chosen}{len(shown)} shown"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _SHOWN_STATES = 100
-"""Columns, where no terminal sets a width."""
 _FIGURE_WIDTH, _FIGURE_HEIGHT = 7.2, 3.4
 _WRITERS = (".parquet", ".csv")
 
@@ -53,7 +52,7 @@ def solve(
         for suffix in (".png", ".svg"):
             check_writable(stem.with_name(stem.name + suffix), force=force)
     mdp = read_environment(env, slip, option)
-    from xcskit import mdp as models  # noqa: PLC0415 - help appears at once
+    from xcskit import mdp as models
 
     with working("solving", is_quiet=as_json):
         solution = models.solve(mdp, gamma)
@@ -101,9 +100,9 @@ def _stem(path: Path) -> Path:
 
 
 def _draw(solution: "Solution", stem: Path) -> None:
-    import numpy as np  # noqa: PLC0415 - help appears at once
+    import numpy as np
 
-    from xcskit import plots  # noqa: PLC0415
+    from xcskit import plots
 
     mdp = solution.mdp
     values = np.where(mdp.is_terminal, np.nan, solution.v)
@@ -116,7 +115,7 @@ def _draw(solution: "Solution", stem: Path) -> None:
 
 
 def _print(solution: "Solution") -> None:
-    from xcskit.cli.display import new_console, policy_grid  # noqa: PLC0415 - help appears at once
+    from xcskit.cli.display import new_console, policy_grid
 
     console = new_console()
     summary = _summary(solution)
@@ -141,7 +140,7 @@ def _print(solution: "Solution") -> None:
 
 
 def _q_table(solution: "Solution") -> "Table":
-    from rich.table import Table  # noqa: PLC0415 - help appears at once
+    from rich.table import Table
 
     mdp = solution.mdp
     table = Table(title="Q*")

@@ -126,7 +126,7 @@ def train(
 
 
 def _config(preset: str | None, config: Path | None) -> "XcsfConfig | None":
-    from xcskit.learner import XcsfConfig, presets  # noqa: PLC0415 - help appears at once
+    from xcskit.learner import XcsfConfig, presets
 
     if preset is not None and config is not None:
         msg = "--preset and --config both give the setting; leave one of them out"
@@ -147,7 +147,7 @@ def _world(name: str, slip: float | None, options: list[str] | None) -> "Tabular
     try:
         return read_environment(name, slip, options)
     except ModelError:
-        import gymnasium  # noqa: PLC0415 - help appears at once
+        import gymnasium
 
         if name not in gymnasium.registry or slip is not None or options:
             raise
@@ -157,8 +157,8 @@ def _world(name: str, slip: float | None, options: list[str] | None) -> "Tabular
 def _new(
     world: "TabularMdp | Environment", config: "XcsfConfig | None", seed: int | None
 ) -> "XCSF":
-    from xcskit.learner import XCSF, presets  # noqa: PLC0415 - help appears at once
-    from xcskit.mdp import TabularMdp  # noqa: PLC0415
+    from xcskit.learner import XCSF, presets
+    from xcskit.mdp import TabularMdp
 
     setting = config or presets.bishop2020()
     if isinstance(world, TabularMdp):
@@ -173,7 +173,7 @@ def _resumed(
     seed: int | None,
 ) -> "XCSF":
     """Read a checkpoint, and refuse to go on with other settings than it was begun with."""
-    from xcskit.learner import XCSF  # noqa: PLC0415 - help appears at once
+    from xcskit.learner import XCSF
 
     if not path.is_file():
         msg = f"there is no checkpoint {str(path)!r} to resume; leave --resume out to begin"
@@ -203,9 +203,9 @@ def _run(
 
     That is between two chunks of steps or, where a row of the history is due, after it.
     """
-    from xcskit.evaluation import against  # noqa: PLC0415 - help appears at once
-    from xcskit.learner.progress import progress_bar  # noqa: PLC0415
-    from xcskit.mdp import TabularMdp, solve  # noqa: PLC0415
+    from xcskit.evaluation import against
+    from xcskit.learner.progress import progress_bar
+    from xcskit.mdp import TabularMdp, solve
 
     begin, told = agent.steps, 0
     is_shown = sys.stderr.isatty() and not is_quiet
@@ -266,7 +266,7 @@ def _tell(words: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(words) + "\n")
         return
-    from xcskit.cli.display import print_numbers  # noqa: PLC0415 - help appears at once
+    from xcskit.cli.display import print_numbers
 
     files = ", ".join(words.pop("files"))
     print_numbers(str(words.pop("environment")), words)

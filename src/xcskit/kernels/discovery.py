@@ -35,7 +35,7 @@ def _tournament(
     population: Population, settings: Settings, members: Slots, size: int, discovery: Words
 ) -> int:
     best = -1
-    best_fitness = 0.0  # less than any
+    best_fitness = -1.0  # less than any
     for _ in range(math.ceil(settings.tau * size)):
         slot = int(members[draw_below(discovery, size)])
         fitness = population.rules[slot].fitness
